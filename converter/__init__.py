@@ -1,0 +1,1 @@
+"""From dump directories to graph files: read, tree, match, compare, judge, write (see pipeline.py)."""

@@ -1,0 +1,82 @@
+"""What the matching steps return: which target nodes correspond to which golden nodes, how, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Relation(IntEnum):
+    """How the two sides of a pair belong together. Numbers as in proto/graph.proto."""
+
+    SAME = 0
+    CONCAT = 1  # one side's tensor is the concatenation of the other side's
+    SUM = 2
+    STACK = 3
+
+
+class How(IntEnum):
+    """Which step made the pair. Numbers as in proto/graph.proto."""
+
+    EXACT = 0
+    MAPPING = 1
+    NORMALISED = 2
+    FUZZY = 3
+    STRUCTURAL = 4
+    MANUAL = 5
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One correspondence while it is being made. Node numbers are those of the two trees, in call order."""
+
+    target: tuple[int, ...]
+    golden: tuple[int, ...]
+    relation: Relation
+    how: How
+    confidence: float  # 0..1
+    evidence: str  # for a person: "same name", "rule TransformerLayer.self_attention (line 7)", …
+
+
+@dataclass(frozen=True)
+class RuleHits:
+    """One rule of the mapping file in force, with how many pairs it made."""
+
+    scope: str
+    source: str
+    target: str
+    line: int
+    hits: int
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """All pairs of two trees, numbered by their first target node. A node is in at most one pair.
+
+    The columns are compressed rows: pair p joins target_nodes[target_end[p-1]:target_end[p]] with
+    golden_nodes[golden_end[p-1]:golden_end[p]].
+    """
+
+    target_end: NDArray[np.int32]
+    target_nodes: NDArray[np.int32]
+    golden_end: NDArray[np.int32]
+    golden_nodes: NDArray[np.int32]
+    relation: NDArray[np.uint8]
+    how: NDArray[np.uint8]
+    confidence: NDArray[np.float32]
+    evidence: NDArray[np.int32]  # id into evidence_texts
+    evidence_texts: list[str]
+    pair_of_target: NDArray[np.int32]  # [target nodes]: pair number, -1 = unmatched
+    pair_of_golden: NDArray[np.int32]
+    # Leaf aliases that a mapping file adds: (golden class or "", target parameter) → golden parameter.
+    aliases: dict[tuple[str, str], str] = field(default_factory=dict)
+    proposals: list[Pair] = field(default_factory=list)
+    rules: list[RuleHits] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return len(self.relation)
