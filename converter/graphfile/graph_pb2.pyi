@@ -434,7 +434,7 @@ class Topology(_message.Message):
     def __init__(self, node_count: _Optional[int] = ..., depth: _Optional[bytes] = ..., head: _Optional[bytes] = ..., call_delta: _Optional[bytes] = ..., tail: _Optional[bytes] = ..., kind: _Optional[bytes] = ..., direction: _Optional[bytes] = ..., micro_step: _Optional[bytes] = ..., flags: _Optional[bytes] = ..., overflow: _Optional[bytes] = ...) -> None: ...
 
 class Pairs(_message.Message):
-    __slots__ = ("pair_count", "target_end", "target_nodes", "golden_end", "golden_nodes", "relation", "how", "confidence", "evidence", "evidence_texts")
+    __slots__ = ("pair_count", "target_end", "target_nodes", "golden_end", "golden_nodes", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases")
     PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]
     TARGET_END_FIELD_NUMBER: _ClassVar[int]
     TARGET_NODES_FIELD_NUMBER: _ClassVar[int]
@@ -445,6 +445,7 @@ class Pairs(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_TEXTS_FIELD_NUMBER: _ClassVar[int]
+    ALIASES_FIELD_NUMBER: _ClassVar[int]
     pair_count: int
     target_end: bytes
     target_nodes: bytes
@@ -455,7 +456,18 @@ class Pairs(_message.Message):
     confidence: bytes
     evidence: bytes
     evidence_texts: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, pair_count: _Optional[int] = ..., target_end: _Optional[bytes] = ..., target_nodes: _Optional[bytes] = ..., golden_end: _Optional[bytes] = ..., golden_nodes: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ...) -> None: ...
+    aliases: _containers.RepeatedCompositeFieldContainer[Alias]
+    def __init__(self, pair_count: _Optional[int] = ..., target_end: _Optional[bytes] = ..., target_nodes: _Optional[bytes] = ..., golden_end: _Optional[bytes] = ..., golden_nodes: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ..., aliases: _Optional[_Iterable[_Union[Alias, _Mapping]]] = ...) -> None: ...
+
+class Alias(_message.Message):
+    __slots__ = ("golden_class", "target", "golden")
+    GOLDEN_CLASS_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    GOLDEN_FIELD_NUMBER: _ClassVar[int]
+    golden_class: str
+    target: str
+    golden: str
+    def __init__(self, golden_class: _Optional[str] = ..., target: _Optional[str] = ..., golden: _Optional[str] = ...) -> None: ...
 
 class Verdicts(_message.Message):
     __slots__ = ("pair_count", "status", "cause", "error", "input_error", "parameter_error", "reasons")
@@ -548,7 +560,7 @@ class Stack(_message.Message):
     def __init__(self, lines: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ComparisonBlock(_message.Message):
-    __slots__ = ("first_pair", "pair_count", "row_count", "row_end", "target_node", "target_leaf", "golden_node", "golden_leaf", "status", "reasons", "error", "statistic", "tolerance", "compositions", "notes", "metric_names", "metrics")
+    __slots__ = ("first_pair", "pair_count", "row_count", "row_end", "target_node", "target_leaf", "golden_node", "golden_leaf", "status", "reasons", "error", "statistic", "tolerance", "compositions", "notes", "metric_names", "metrics", "layout", "layout_names")
     FIRST_PAIR_FIELD_NUMBER: _ClassVar[int]
     PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]
     ROW_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -566,6 +578,8 @@ class ComparisonBlock(_message.Message):
     NOTES_FIELD_NUMBER: _ClassVar[int]
     METRIC_NAMES_FIELD_NUMBER: _ClassVar[int]
     METRICS_FIELD_NUMBER: _ClassVar[int]
+    LAYOUT_FIELD_NUMBER: _ClassVar[int]
+    LAYOUT_NAMES_FIELD_NUMBER: _ClassVar[int]
     first_pair: int
     pair_count: int
     row_count: int
@@ -583,7 +597,9 @@ class ComparisonBlock(_message.Message):
     notes: _containers.RepeatedCompositeFieldContainer[Note]
     metric_names: _containers.RepeatedScalarFieldContainer[str]
     metrics: bytes
-    def __init__(self, first_pair: _Optional[int] = ..., pair_count: _Optional[int] = ..., row_count: _Optional[int] = ..., row_end: _Optional[bytes] = ..., target_node: _Optional[bytes] = ..., target_leaf: _Optional[bytes] = ..., golden_node: _Optional[bytes] = ..., golden_leaf: _Optional[bytes] = ..., status: _Optional[bytes] = ..., reasons: _Optional[bytes] = ..., error: _Optional[bytes] = ..., statistic: _Optional[bytes] = ..., tolerance: _Optional[bytes] = ..., compositions: _Optional[_Iterable[_Union[Composition, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., metric_names: _Optional[_Iterable[str]] = ..., metrics: _Optional[bytes] = ...) -> None: ...
+    layout: bytes
+    layout_names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, first_pair: _Optional[int] = ..., pair_count: _Optional[int] = ..., row_count: _Optional[int] = ..., row_end: _Optional[bytes] = ..., target_node: _Optional[bytes] = ..., target_leaf: _Optional[bytes] = ..., golden_node: _Optional[bytes] = ..., golden_leaf: _Optional[bytes] = ..., status: _Optional[bytes] = ..., reasons: _Optional[bytes] = ..., error: _Optional[bytes] = ..., statistic: _Optional[bytes] = ..., tolerance: _Optional[bytes] = ..., compositions: _Optional[_Iterable[_Union[Composition, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., metric_names: _Optional[_Iterable[str]] = ..., metrics: _Optional[bytes] = ..., layout: _Optional[bytes] = ..., layout_names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Composition(_message.Message):
     __slots__ = ("row", "golden", "node", "leaf", "max", "min", "mean", "norm", "present", "shape", "dtype", "relation")
