@@ -1,7 +1,7 @@
-"""The one error that a person can do something about: its text is shown as it is, without a traceback."""
+"""The one error that is meant for the user: bad input or usage, told in one sentence."""
 
 from __future__ import annotations
 
 
 class UserError(Exception):
-    """Bad input or usage. The text says what is wrong, where (file, key, line) and what to do."""
+    """What is wrong, where (file, key, position) and what to do about it. The command line prints it and exits with 2."""
