@@ -1,0 +1,87 @@
+"""Sections "pairs" and "verdicts": which nodes belong together, how that was found, and how each pair was judged."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.graphfile import graph_pb2
+from converter.graphfile.columns import F32, U8, U32, ColumnError, clean, pack, unpack
+from converter.judge.verdict import Verdicts
+from converter.match.pairing import How, Pair, Pairing, Relation, RuleHits
+
+
+def encode_pairs(pairing: Pairing) -> graph_pb2.Pairs:
+    """All columns of the pairing; confidence is kept in steps of 1/255."""
+    return graph_pb2.Pairs(
+        pair_count=pairing.count,
+        target_end=pack(pairing.target_end, U32),
+        target_nodes=pack(pairing.target_nodes, U32),
+        golden_end=pack(pairing.golden_end, U32),
+        golden_nodes=pack(pairing.golden_nodes, U32),
+        relation=pack(pairing.relation, U8),
+        how=pack(pairing.how, U8),
+        confidence=pack(np.rint(np.clip(pairing.confidence, 0.0, 1.0) * 255), U8),
+        evidence=pack(pairing.evidence, U32),
+        evidence_texts=map(clean, pairing.evidence_texts),
+        aliases=[
+            graph_pb2.Alias(golden_class=golden_class, target=target, golden=golden)
+            for (golden_class, target), golden in pairing.aliases.items()
+        ],
+    )
+
+
+def decode_pairs(message: graph_pb2.Pairs, summary: graph_pb2.Summary, target_count: int, golden_count: int) -> Pairing:
+    """The pairing of two trees of the given node counts; rules and proposals lie in the summary. Raises ColumnError."""
+    count = message.pair_count
+    target_end = unpack(message.target_end, U32, count).astype(np.int32)
+    golden_end = unpack(message.golden_end, U32, count).astype(np.int32)
+    target_nodes = _nodes(message.target_nodes, target_end)
+    golden_nodes = _nodes(message.golden_nodes, golden_end)
+    return Pairing(
+        target_end=target_end,
+        target_nodes=target_nodes,
+        golden_end=golden_end,
+        golden_nodes=golden_nodes,
+        relation=unpack(message.relation, U8, count),
+        how=unpack(message.how, U8, count),
+        confidence=unpack(message.confidence, U8, count).astype(np.float32) / np.float32(255),
+        evidence=unpack(message.evidence, U32, count).astype(np.int32),
+        evidence_texts=list(message.evidence_texts),
+        pair_of_target=_pair_of(target_nodes, target_end, target_count),
+        pair_of_golden=_pair_of(golden_nodes, golden_end, golden_count),
+        aliases={(alias.golden_class, alias.target): alias.golden for alias in message.aliases},
+        proposals=[
+            Pair(tuple(proposal.target_nodes), tuple(proposal.golden_nodes), Relation(proposal.relation), How.STRUCTURAL,
+                 proposal.confidence, proposal.evidence)
+            for proposal in summary.proposals
+        ],
+        rules=[RuleHits(rule.scope, rule.source, rule.target, rule.line, rule.hits) for rule in summary.mapping.rules],
+    )
+
+
+def _nodes(data: bytes, end: NDArray[np.int32]) -> NDArray[np.int32]:
+    if np.any(np.diff(end, prepend=0) < 0):
+        raise ColumnError("the ends of the pairs go backwards")
+    return unpack(data, U32, int(end[-1]) if len(end) else 0).astype(np.int32)
+
+
+def _pair_of(nodes: NDArray[np.int32], end: NDArray[np.int32], count: int) -> NDArray[np.int32]:
+    if len(nodes) and not 0 <= nodes.min() <= nodes.max() < count:
+        raise ColumnError(f"a pair names node {nodes.max()} of {count}")
+    pair_of = np.full(count, -1, np.int32)
+    pair_of[nodes] = np.repeat(np.arange(len(end), dtype=np.int32), np.diff(end, prepend=0))
+    return pair_of
+
+
+def encode_verdicts(verdicts: Verdicts) -> graph_pb2.Verdicts:
+    """The per-pair columns; those per row lie in the comparison blocks."""
+    return graph_pb2.Verdicts(
+        pair_count=len(verdicts.status),
+        status=pack(verdicts.status, U8),
+        cause=pack(verdicts.cause, U8),
+        error=pack(verdicts.error, F32),
+        input_error=pack(verdicts.input_error, F32),
+        parameter_error=pack(verdicts.parameter_error, F32),
+        reasons=pack(verdicts.reasons, U32),
+    )

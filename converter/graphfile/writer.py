@@ -1,0 +1,50 @@
+"""Writes one graph file: the order of its sections, each made by the module named after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from converter.graphfile.comparisons import encode_comparison_blocks
+from converter.graphfile.container import container_chunks, write_atomically
+from converter.graphfile.content import GraphContent
+from converter.graphfile.pairs import encode_pairs, encode_verdicts
+from converter.graphfile.summary import encode_summary
+from converter.graphfile.tensors import encode_stacks, encode_tensor_blocks
+from converter.graphfile.topology import encode_strings, encode_topology
+
+
+def write_graph(path: str, content: GraphContent, threads: int | None = None) -> int:
+    """Writes the graph file `path` in one piece or not at all. Returns its size in bytes.
+
+    Equal content gives equal bytes. `threads` compress (default: one a core). Raises OSError; ValueError where a number
+    does not fit the format (more than 65,535 levels or micro steps).
+    """
+    return write_atomically(path, graph_chunks(content, threads))
+
+
+def graph_chunks(content: GraphContent, threads: int | None = None) -> Iterator[bytes]:
+    """The bytes of the graph file in order, for writing elsewhere than to a local path."""
+    return container_chunks(content.provenance.tool, _sections(content), threads)
+
+
+def _sections(content: GraphContent) -> Iterator[tuple[str, bytes]]:
+    yield "summary", encode_summary(content).SerializeToString(deterministic=True)
+    sides = [("target", content.target)]
+    if content.golden is not None:
+        sides.append(("golden", content.golden))
+    table: dict[str, int] = {}
+    topologies = [(name, encode_topology(side, table).SerializeToString()) for name, side in sides]
+    yield "strings", encode_strings(table).SerializeToString()
+    for name, topology in topologies:
+        yield f"topology/{name}", topology
+    if content.pairing is not None:
+        yield "pairs", encode_pairs(content.pairing).SerializeToString()
+    if content.verdicts is not None:
+        yield "verdicts", encode_verdicts(content.verdicts).SerializeToString()
+    if content.comparison is not None and content.verdicts is not None and content.golden is not None:
+        for k, block in enumerate(encode_comparison_blocks(content.comparison, content.verdicts, content.target, content.golden)):
+            yield f"comparisons/{k}", block.SerializeToString(deterministic=True)
+    for name, side in sides:
+        for k, tensors in enumerate(encode_tensor_blocks(side)):
+            yield f"tensors/{name}/{k}", tensors.SerializeToString()
+        yield f"stacks/{name}", encode_stacks(side.stacks).SerializeToString()
