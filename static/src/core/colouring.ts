@@ -1,0 +1,209 @@
+/**
+ * What colour means. Each mode turns the columns of a graph into one class a node (a byte) and a legend that says what
+ * each class is; boxes, minimaps, layer strip and lists all draw from that, so that they cannot disagree.
+ */
+import { classColumn, type ClassColumn } from './counts';
+import { Cause, NodeKind, Status, type Graph, type Side, type SideName } from './types';
+
+export type ColourMode = 'cause' | 'status' | 'error' | 'inputError' | 'parameterError' | 'how' | 'overflow' | 'none';
+export const COLOUR_MODES: readonly ColourMode[] = ['cause', 'status', 'error', 'inputError', 'parameterError', 'how', 'overflow', 'none'];
+export const NO_THRESHOLD = 0;
+
+/** How a class is drawn: its colour is the theme's variable `--c-{id}`, its second sign a letter or shape. */
+export interface ColourClass {
+  readonly id: string;
+  readonly sign: string; // shown beside the colour; '' where nothing is wrong
+  readonly strong: boolean; // a cause: never folded away, at least 2 px high in the overview
+}
+
+function entry(id: string, sign: string, strong = false): ColourClass {
+  return { id, sign, strong };
+}
+
+/** Class numbers are severities: of several classes in one place the largest is the worst. */
+const CAUSE_CLASSES: readonly ColourClass[] = [
+  entry('none', ''), // 0: nothing measured
+  entry('clean', ''), // 1
+  entry('recovered', '↘'), // 2
+  entry('unmatched', '∅'), // 3
+  entry('incomparable', '?'), // 4
+  entry('inherited', '↓'), // 5
+  entry('warning', '!'), // 6
+  entry('amplified', '↗'), // 7
+  entry('error', '✕'), // 8
+  entry('introduced', '▲', true), // 9
+  entry('parameter', '◆', true), // 10
+];
+export const CauseClass = { none: 0, clean: 1, recovered: 2, unmatched: 3, incomparable: 4, inherited: 5, warning: 6, amplified: 7, error: 8, introduced: 9, parameter: 10 } as const;
+
+const STATUS_CLASSES: readonly ColourClass[] = [
+  entry('none', ''),
+  entry('clean', ''),
+  entry('unmatched', '∅'),
+  entry('incomparable', '?'),
+  entry('warning', '!'),
+  entry('error', '✕', true),
+];
+
+/** Decades of an error: ≤ threshold, then one class a decade up to 1, then above 1, then non-finite. */
+const SCALE_CLASSES: readonly ColourClass[] = [
+  entry('none', ''),
+  entry('clean', ''),
+  entry('unmatched', '∅'),
+  entry('scale0', '0'),
+  entry('scale1', '1'),
+  entry('scale2', '2'),
+  entry('scale3', '3'),
+  entry('scale4', '4'),
+  entry('scale5', '5'),
+  entry('scale6', '6'),
+  entry('nonfinite', '✕', true),
+];
+const SCALE_FIRST = 3;
+const SCALE_COUNT = 7;
+const SCALE_NONFINITE = 10;
+
+const HOW_CLASSES: readonly ColourClass[] = [
+  entry('none', ''),
+  entry('clean', ''), // exact
+  entry('mapping', 'm'),
+  entry('normalised', 'n'),
+  entry('fuzzy', 'f'),
+  entry('structural', 's'),
+  entry('manual', '✎'),
+  entry('unmatched', '∅'),
+];
+
+const OVERFLOW_CLASSES: readonly ColourClass[] = [
+  entry('none', ''),
+  entry('clean', ''),
+  entry('overflow1', 'm'),
+  entry('overflow2', 'h'),
+  entry('overflow3', 'c', true),
+];
+
+export interface Colouring {
+  readonly mode: ColourMode;
+  readonly classes: readonly ColourClass[];
+  readonly target: ClassColumn;
+  readonly golden: ClassColumn | null;
+  /** For a metric: the lower bound of each scale class, parallel to `classes` from `scaleFirst` on. */
+  readonly bounds: readonly number[];
+  readonly scaleFirst: number;
+}
+
+export function columnOf(colouring: Colouring, side: SideName): ClassColumn | null {
+  return side === 'target' ? colouring.target : colouring.golden;
+}
+
+/** One class a pair; `unmatchedClass` for nodes without one. A build has no pairs: its nodes are class 0. */
+function spread(side: Side, perPair: Uint8Array, unmatchedClass: number, build: boolean): ClassColumn {
+  const classes = new Uint8Array(side.count);
+  const { pair, kind } = side;
+  if (!build) {
+    for (let node = 1; node < side.count; node++) {
+      const p = pair[node];
+      // A container that the converter made has no counterpart by nature: nothing is missing.
+      classes[node] = p >= 0 ? perPair[p] : kind[node] === NodeKind.apiCollection || kind[node] === NodeKind.unplaced ? 0 : unmatchedClass;
+    }
+  }
+  return classColumn(classes);
+}
+
+export function causeClasses(status: Uint8Array, cause: Uint8Array): Uint8Array {
+  const result = new Uint8Array(status.length);
+  const byCause = new Uint8Array(8);
+  byCause[Cause.clean] = CauseClass.clean;
+  byCause[Cause.parameter] = CauseClass.parameter;
+  byCause[Cause.introduced] = CauseClass.introduced;
+  byCause[Cause.amplified] = CauseClass.amplified;
+  byCause[Cause.inherited] = CauseClass.inherited;
+  byCause[Cause.recovered] = CauseClass.recovered;
+  for (let p = 0; p < status.length; p++) {
+    let value = byCause[cause[p] & 7];
+    if (value <= CauseClass.clean) {
+      const s = status[p];
+      if (s === Status.notComparable) value = CauseClass.incomparable;
+      else if (s === Status.warning) value = CauseClass.warning;
+      else if (s === Status.error) value = CauseClass.error;
+      else if (s === Status.pass) value = CauseClass.clean;
+    }
+    result[p] = value;
+  }
+  return result;
+}
+
+/** Upper ends of the scale classes: six decades ending at 1, counted from the threshold when that is larger. */
+export function scaleBounds(threshold: number): number[] {
+  const bounds: number[] = [threshold];
+  for (let k = 0; k < SCALE_COUNT - 1; k++) bounds.push(10 ** (k - 5));
+  return bounds;
+}
+
+function scaleClasses(values: Float32Array, threshold: number): Uint8Array {
+  const result = new Uint8Array(values.length);
+  for (let p = 0; p < values.length; p++) {
+    const value = values[p];
+    if (value !== value) result[p] = 0;
+    else if (value === Infinity) result[p] = SCALE_NONFINITE;
+    else if (value <= threshold) result[p] = 1;
+    else if (value < 1e-5) result[p] = SCALE_FIRST;
+    else if (value < 1e-4) result[p] = SCALE_FIRST + 1;
+    else if (value < 1e-3) result[p] = SCALE_FIRST + 2;
+    else if (value < 1e-2) result[p] = SCALE_FIRST + 3;
+    else if (value < 1e-1) result[p] = SCALE_FIRST + 4;
+    else if (value < 1) result[p] = SCALE_FIRST + 5;
+    else result[p] = SCALE_FIRST + 6;
+  }
+  return result;
+}
+
+/** Modes that the data of a graph can serve. */
+export function availableModes(graph: Graph): ColourMode[] {
+  const compared = graph.golden !== null;
+  const measured = graph.verdicts.status.some((value) => value !== Status.none);
+  return COLOUR_MODES.filter((mode) => {
+    if (mode === 'none') return true;
+    if (mode === 'overflow') return graph.target.overflow !== null;
+    if (mode === 'how') return compared;
+    return compared && measured;
+  });
+}
+
+export function colour(graph: Graph, mode: ColourMode, threshold: number): Colouring {
+  const build = graph.golden === null;
+  const { status, cause } = graph.verdicts;
+  const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, bounds: readonly number[] = [], scaleFirst = 0): Colouring => ({
+    mode,
+    classes,
+    target: spread(graph.target, perPair, unmatched, build),
+    golden: graph.golden ? spread(graph.golden, perPair, unmatched, build) : null,
+    bounds,
+    scaleFirst,
+  });
+  switch (mode) {
+    case 'cause':
+      return make(CAUSE_CLASSES, causeClasses(status, cause), CauseClass.unmatched);
+    case 'status': {
+      const perPair = status.map((s) => (s === Status.pass ? 1 : s === Status.warning ? 4 : s === Status.error ? 5 : s === Status.notComparable ? 3 : 0));
+      return make(STATUS_CLASSES, perPair, 2);
+    }
+    case 'error':
+    case 'inputError':
+    case 'parameterError':
+      return make(SCALE_CLASSES, scaleClasses(graph.verdicts[mode], threshold), 2, scaleBounds(threshold), SCALE_FIRST);
+    case 'how':
+      return make(HOW_CLASSES, graph.pairs.how.map((how) => how + 1), 7);
+    case 'overflow': {
+      const classesOf = (side: Side): ClassColumn => classColumn(side.overflow ? side.overflow.map((level) => level + 1) : new Uint8Array(side.count));
+      return { mode, classes: OVERFLOW_CLASSES, target: classesOf(graph.target), golden: graph.golden ? classesOf(graph.golden) : null, bounds: [], scaleFirst: 0 };
+    }
+    case 'none':
+      return { mode, classes: [entry('none', '')], target: classColumn(new Uint8Array(graph.target.count)), golden: graph.golden ? classColumn(new Uint8Array(graph.golden.count)) : null, bounds: [], scaleFirst: 0 };
+  }
+}
+
+/** Bit mask of the classes that count as causes. */
+export function strongMask(colouring: Colouring): number {
+  return colouring.classes.reduce((mask, item, i) => (item.strong ? mask | (1 << i) : mask), 0);
+}

@@ -1,0 +1,122 @@
+/** Node names: the full name, and the short labels that boxes and lists show. Components are never split further than needed. */
+import { Direction, NodeKind, NO_CALL, type Graph, type Side } from './types';
+
+/** Full name as the dump has it. */
+export function nodeName(graph: Graph, side: Side, node: number): string {
+  if (node === 0) return '';
+  const call = side.call[node];
+  return graph.strings.get(side.head[node]) + (call === NO_CALL ? '' : String(call)) + graph.strings.get(side.tail[node]);
+}
+
+/** A name taken apart for display. */
+export interface NameParts {
+  readonly path: string; // a module's path with prefix, without class: "Module.0.decoder.layers.2"; "" for a call of an API
+  readonly type: string; // class of a module, "" where there is none
+  readonly local: string; // last component of the path (with its container when it is a number), or the API's name
+}
+
+const SUFFIX = /\.(forward|backward)\.?$/;
+const GRADIENT = /\.parameters_grad\.?$/;
+
+/** Splits a head string (the part before the call number). `kind` as in NodeKind. */
+export function parseHead(head: string, kind: number): NameParts {
+  if (kind === NodeKind.api) {
+    // "Functional.linear." + call + ".forward": prefix, then the API's name, which may hold dots ("Tensor.__add__", "npu.npu_fusion.x").
+    const body = head.replace(SUFFIX, '').replace(/\.$/, '');
+    const first = body.indexOf('.');
+    return { path: '', type: '', local: first < 0 ? body : body.slice(first + 1) };
+  }
+  const gradient = GRADIENT.test(head);
+  if (gradient || SUFFIX.test(head)) {
+    const body = head.replace(gradient ? GRADIENT : SUFFIX, '');
+    const last = body.lastIndexOf('.');
+    if (last > 0) {
+      const path = body.slice(0, last);
+      return { path, type: body.slice(last + 1), local: lastComponent(path) };
+    }
+    return { path: body, type: '', local: body };
+  }
+  return { path: head.replace(/\.$/, ''), type: '', local: head.replace(/\.$/, '') };
+}
+
+/** "a.layers.12" → "layers.12"; "a.mlp" → "mlp". */
+function lastComponent(path: string): string {
+  const dot = path.lastIndexOf('.');
+  if (dot < 0) return path;
+  const last = path.slice(dot + 1);
+  if (!/^\d+$/.test(last)) return last;
+  const before = path.lastIndexOf('.', dot - 1);
+  return path.slice(before + 1);
+}
+
+/** Names of one graph: parsed once per distinct head, kept for as long as the graph is. */
+export class Names {
+  private readonly parts = new Map<number, NameParts>();
+
+  constructor(private readonly graph: Graph) {}
+
+  of(side: Side, node: number): NameParts {
+    // One head string always belongs to one kind of node.
+    const head = side.head[node];
+    let parts = this.parts.get(head);
+    if (parts === undefined) {
+      parts = parseHead(this.graph.strings.get(head), side.kind[node]);
+      this.parts.set(head, parts);
+    }
+    return parts;
+  }
+
+  full(side: Side, node: number): string {
+    return nodeName(this.graph, side, node);
+  }
+
+  /** Label inside its parent: the path below the enclosing module, or the API's name with its call number. */
+  label(side: Side, node: number): string {
+    const parts = this.of(side, node);
+    const kind = side.kind[node];
+    if (kind === NodeKind.api) return side.call[node] === NO_CALL ? parts.local : `${parts.local}.${side.call[node]}`;
+    if (kind === NodeKind.apiCollection || kind === NodeKind.unplaced) return this.full(side, node);
+    if (kind === NodeKind.parametersGrad) return 'parameters_grad';
+    const above = this.moduleAbove(side, node);
+    if (above > 0) {
+      const prefix = `${this.of(side, above).path}.`;
+      if (parts.path.startsWith(prefix) && parts.path.length > prefix.length) return parts.path.slice(prefix.length);
+    }
+    return above > 0 ? parts.local : withoutPrefix(parts.path);
+  }
+
+  /** The nearest module that encloses a node; 0 when there is none. */
+  moduleAbove(side: Side, node: number): number {
+    let at = side.parent[node];
+    while (at > 0 && side.kind[at] !== NodeKind.module) at = side.parent[at];
+    return Math.max(at, 0);
+  }
+
+  /** Short but distinguishing: "layers.2 · self_attention · linear_qkv"; an API takes its module's path in front. */
+  trail(side: Side, node: number): string[] {
+    const labels: string[] = [];
+    for (let at = node; at > 0; at = side.parent[at]) labels.push(this.label(side, at));
+    return labels.reverse();
+  }
+}
+
+/** "Module.0.decoder" → "decoder"; "Module.model" → "model"; "Cell.net" → "net". */
+function withoutPrefix(path: string): string {
+  const short = path.replace(/^(Module|Cell)\.(\d+\.(?=.))?/, '');
+  return short === '' ? path : short;
+}
+
+/** Keeps both ends of a text that is too long: the end of a name is what tells it from its neighbours. */
+export function shortenMiddle(text: string, length: number): string {
+  const characters = Array.from(text);
+  if (characters.length <= length) return text;
+  if (length <= 1) return '…';
+  const tail = Math.ceil((length - 1) * 0.6);
+  const head = length - 1 - tail;
+  return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`;
+}
+
+export function directionOf(side: Side, node: number): 'forward' | 'backward' | 'none' {
+  const direction = side.direction[node];
+  return direction === Direction.forward ? 'forward' : direction === Direction.backward ? 'backward' : 'none';
+}

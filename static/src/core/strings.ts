@@ -1,0 +1,38 @@
+/** The string table of a graph file: one UTF-8 blob, strings decoded when somebody asks for them. */
+
+export class StringTable {
+  readonly count: number;
+  private readonly decoder = new TextDecoder('utf-8');
+  private readonly decoded = new Map<number, string>();
+
+  /** `end[i]` is the offset behind string i in `utf8`. */
+  constructor(
+    private readonly utf8: Uint8Array,
+    private readonly end: Uint32Array,
+  ) {
+    this.count = end.length;
+  }
+
+  static of(strings: readonly string[]): StringTable {
+    const encoder = new TextEncoder();
+    const parts = strings.map((text) => encoder.encode(text));
+    const utf8 = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    const end = new Uint32Array(parts.length);
+    let at = 0;
+    parts.forEach((part, i) => {
+      utf8.set(part, at);
+      at += part.length;
+      end[i] = at;
+    });
+    return new StringTable(utf8, end);
+  }
+
+  get(index: number): string {
+    let text = this.decoded.get(index);
+    if (text === undefined) {
+      text = this.decoder.decode(this.utf8.subarray(index > 0 ? this.end[index - 1] : 0, this.end[index]));
+      this.decoded.set(index, text);
+    }
+    return text;
+  }
+}

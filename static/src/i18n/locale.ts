@@ -1,0 +1,14 @@
+/** Which language the viewer starts in. */
+
+export type Locale = 'en' | 'zh';
+
+/** A remembered choice first, then the browser's language. */
+export function browserLocale(): Locale {
+  try {
+    const stored = globalThis.localStorage?.getItem('tb_graph_ascend.locale');
+    if (stored === 'en' || stored === 'zh') return stored;
+  } catch {
+    // Storage may be forbidden (third-party frames); then the browser's language decides.
+  }
+  return globalThis.navigator?.language?.toLowerCase().startsWith('zh') ? 'zh' : 'en';
+}

@@ -1,0 +1,81 @@
+/**
+ * All state that parts of the viewer share, as signals. Components read them, actions.ts changes them; the canvas
+ * subscribes to them like any component. Nothing here touches the DOM or the network.
+ */
+import { computed, signal } from '@preact/signals';
+import { NO_THRESHOLD, type ColourMode } from '../core/colouring';
+import { Names } from '../core/names';
+import type { Graph, GraphKey, NodeRef } from '../core/types';
+import type { LocalText, RunList, Source } from '../wire/source';
+import { browserLocale, type Locale } from '../i18n/locale';
+
+/** Where data comes from; set once at start. */
+export const source = signal<Source | null>(null);
+
+/** What the log directory holds; null until the first answer. */
+export const runs = signal<RunList | null>(null);
+
+/** The graph file the person asked for, and the one that is open (they differ while one is being loaded). */
+export const chosen = signal<GraphKey | null>(null);
+export const graph = signal<Graph | null>(null);
+export const names = computed<Names | null>(() => (graph.value ? new Names(graph.value) : null));
+
+/** What is being waited for; null when idle. `done` of `total` bytes, total 0 = unknown. */
+export const loading = signal<{ readonly what: string; readonly done: number; readonly total: number } | null>(null);
+/** Why there is no graph on the screen. */
+export const failure = signal<LocalText | null>(null);
+
+/** Only this micro step is shown; -1 = all. */
+export const microStep = signal(-1);
+
+/** The selected node, and the pair it is in (-1 = unmatched). Panels change the selection through actions.select. */
+export const selection = signal<NodeRef | null>(null);
+export const selectedPair = computed<number>(() => {
+  const chosenNode = selection.value;
+  const open = graph.value;
+  if (!chosenNode || !open) return -1;
+  const side = chosenNode.side === 'target' ? open.target : open.golden;
+  return side ? side.pair[chosenNode.node] : -1;
+});
+export const hovered = signal<NodeRef | null>(null);
+
+/**
+ * Further nodes marked by a panel (several nodes picked for a manual match, hits of a search). Drawn with a thin outline.
+ */
+export const marked = signal<readonly NodeRef[]>([]);
+
+/** What colours mean, and for a metric the error below which a node counts as clean. */
+export const colouring = signal<ColourMode>('cause');
+export const threshold = signal<number>(NO_THRESHOLD);
+
+/** Which panel stands beside the rail (an id of ui/panels), null = closed. */
+export const panel = signal<string | null>('findings');
+
+/** Text of the search box; core/query reads it. */
+export const query = signal('');
+
+/** Which classes of findings the list shows; ids of core/findings. */
+export const findingFilter = signal<ReadonlySet<string>>(new Set(['cause']));
+
+/** Expand and collapse partners together. */
+export const syncExpansion = signal(true);
+
+export const locale = signal<Locale>(browserLocale());
+/** 'auto' follows TensorBoard, else the system. */
+export const theme = signal<'auto' | 'light' | 'dark'>('auto');
+export const dark = signal(false);
+
+/** Sizes that a person can drag. */
+export const detailsHeight = signal(232);
+export const panelWidth = signal(268);
+export const paneShare = signal(0.5);
+export const detailsOpen = signal(true);
+export const stripOpen = signal(true);
+
+/** A sentence for the live region of screen readers, and for a short note in the corner. */
+export const announcement = signal('');
+export const note = signal('');
+
+/** Nodes that a person marked as expected or ignored (filled by the triage panel): node numbers of the target side. */
+export const expectedTarget = signal<ReadonlySet<number>>(new Set());
+export const hideExpected = signal(false);
