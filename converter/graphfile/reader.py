@@ -4,81 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 import numpy as np
-from google.protobuf.message import DecodeError, Message
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
 from converter.graphfile import errors, graph_pb2
 from converter.graphfile.columns import I32, U8, U16, U32, ColumnError, unpack
 from converter.graphfile.comparisons import Measure, decode_comparison_blocks
-from converter.graphfile.container import Index, decode_stored, read_index, read_stored
 from converter.graphfile.content import GraphSide, Origin
 from converter.graphfile.pairs import decode_pairs
-from converter.graphfile.source import Source, open_source
+from converter.graphfile.file import GraphFile
 from converter.graphfile.tensors import decode_stacks, decode_tensor_blocks
 from converter.graphfile.topology import calls_from_deltas, decode_names, decode_strings
 from converter.match.pairing import Pairing
 from converter.tree.columns import FLAG_HAS_DATA, Tree
 from converter.tree.names import parse_names
-
-MessageType = TypeVar("MessageType", bound=Message)
-
-
-class GraphFile:
-    """One graph file, opened by its header. Every method that reads raises GraphFileError; nothing is held open."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.index: Index = read_index(source.read_range, source.size, source.name)
-
-    def stored(self, section: str) -> bytes:
-        """The section's bytes as they lie in the file (gzip in all files of version 1.0), checked by their checksum."""
-        entry = self.index.sections.get(section)
-        if entry is None:
-            raise errors.no_such_section(self.source.name, section)
-        return read_stored(self.source.read_range, entry, self.source.name)
-
-    def raw(self, section: str) -> bytes:
-        """The section's protobuf message, still serialised."""
-        stored = self.stored(section)
-        return decode_stored(stored, self.index.sections[section], self.source.name)
-
-    def message(self, section: str, kind: type[MessageType]) -> MessageType:
-        """The section as a message of proto/graph.proto."""
-        raw = self.raw(section)
-        message = kind()
-        try:
-            message.ParseFromString(raw)
-        except DecodeError:
-            raise errors.damaged(self.source.name, f"section \"{section}\" is no {kind.__name__} message",
-                                 f"分区 \"{section}\" 不是 {kind.__name__} 消息") from None
-        return message
-
-    def blocks(self, prefix: str, kind: type[MessageType]) -> list[MessageType]:
-        """The sections {prefix}/0, {prefix}/1, … in order."""
-        found = []
-        while f"{prefix}/{len(found)}" in self.index.sections:
-            found.append(self.message(f"{prefix}/{len(found)}", kind))
-        return found
-
-    def summary(self) -> graph_pb2.Summary:
-        return self.message("summary", graph_pb2.Summary)
-
-    @contextmanager
-    def checking(self, section: str) -> Iterator[None]:
-        """Turns what decoding raises on senseless columns into the user's error."""
-        try:
-            yield
-        except (ColumnError, IndexError, ValueError, OverflowError) as problem:
-            raise errors.damaged(self.source.name, f"section \"{section}\": {problem}", f"分区 \"{section}\"：{problem}") from problem
-
-
-def open_graph(path: str) -> GraphFile:
-    """Opens a local path or an address of fsspec. Raises GraphFileError."""
-    return GraphFile(open_source(path))
 
 
 def read_side(file: GraphFile, side: str) -> GraphSide:
@@ -90,16 +31,16 @@ def read_side(file: GraphFile, side: str) -> GraphSide:
     about = summary.golden if side == "golden" else summary.target
     strings = file.message("strings", graph_pb2.Strings)
     topology = file.message(f"topology/{side}", graph_pb2.Topology)
-    with file.checking(f"topology/{side}"):
+    with _checking(file, f"topology/{side}"):
         tree = _tree(topology, decode_strings(strings))
         overflow = unpack(topology.overflow, U8, tree.count) if topology.overflow else None
     blocks = file.blocks(f"tensors/{side}", graph_pb2.TensorBlock)
-    with file.checking(f"tensors/{side}"):
+    with _checking(file, f"tensors/{side}"):
         leaves, row_end, stack = decode_tensor_blocks(blocks)
         if len(row_end) != tree.count:
             raise ColumnError(f"data of {len(row_end)} nodes, but the graph has {tree.count}")
     stacks_message = file.message(f"stacks/{side}", graph_pb2.Stacks)
-    with file.checking(f"stacks/{side}"):
+    with _checking(file, f"stacks/{side}"):
         stacks = decode_stacks(stacks_message)
     row_start = np.concatenate([np.zeros(min(1, len(row_end)), np.int64), row_end[:-1]])
     origin = Origin(about.path, about.framework, about.task, about.level, about.summary_mode, about.tensor_directory, about.toolkit)
@@ -110,15 +51,24 @@ def read_pairing(file: GraphFile) -> Pairing:
     """Restores the pairing with its rules, aliases and proposals; confidences are rounded to 1/255."""
     message = file.message("pairs", graph_pb2.Pairs)
     counts = [file.message(f"topology/{side}", graph_pb2.Topology).node_count for side in ("target", "golden")]
-    with file.checking("pairs"):
+    with _checking(file, "pairs"):
         return decode_pairs(message, file.summary(), counts[0], counts[1])
 
 
 def read_comparison(file: GraphFile, target: GraphSide, golden: GraphSide, measure: Measure) -> Comparison:
     """Restores the rows over the two sides of the same file. For `measure` see decode_comparison_blocks."""
     blocks = file.blocks("comparisons", graph_pb2.ComparisonBlock)
-    with file.checking("comparisons"):
+    with _checking(file, "comparisons"):
         return decode_comparison_blocks(blocks, target, golden, file.summary().mode, measure)
+
+
+@contextmanager
+def _checking(file: GraphFile, section: str) -> Iterator[None]:
+    """Turns what decoding raises on senseless columns into the user's error."""
+    try:
+        yield
+    except (ColumnError, IndexError, ValueError, OverflowError) as problem:
+        raise errors.damaged(file.source.name, f"section \"{section}\": {problem}", f"分区 \"{section}\"：{problem}") from problem
 
 
 def _tree(message: graph_pb2.Topology, strings: list[str]) -> Tree:

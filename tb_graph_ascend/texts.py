@@ -1,0 +1,71 @@
+"""Sentences that the server says to a person, in both languages of the viewer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from converter.graphfile.errors import GraphFileError
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong and what to do, with a code for programs."""
+
+    code: str
+    en: str
+    zh: str
+
+    def as_json(self) -> dict[str, str]:
+        return {"code": self.code, "en": self.en, "zh": self.zh}
+
+
+def of_error(error: GraphFileError) -> Problem:
+    return Problem(error.code, error.en, error.zh)
+
+
+def broken_manifest(why: str) -> Problem:
+    return Problem("manifest", f"The run's manifest.json cannot be used: {why}. The graph files found beside it are listed.",
+                   f"该运行的 manifest.json 无法使用：{why}。已列出同目录下找到的图文件。")
+
+
+def unreachable(root: str, why: str) -> Problem:
+    return Problem("log_directory", f"The log directory {root} cannot be read: {why}", f"无法读取日志目录 {root}：{why}")
+
+
+def bad_parameter(name: str, why_en: str, why_zh: str) -> Problem:
+    return Problem("bad_request", f"Parameter \"{name}\" {why_en}.", f"参数 \"{name}\" {why_zh}。")
+
+
+def no_such_run(run: str) -> Problem:
+    return Problem("no_such_run", f"There is no run \"{run}\" below the log directory. It may have been moved or deleted; reload the list.",
+                   f"日志目录下没有名为 \"{run}\" 的运行，可能已被移动或删除，请刷新列表。")
+
+
+def no_such_graph(run: str, step: int, rank: int) -> Problem:
+    return Problem("no_such_graph", f"Run \"{run}\" has no graph of step {step}, rank {rank}.", f"运行 \"{run}\" 中没有 step {step}、rank {rank} 的图。")
+
+
+def changed(file: str) -> Problem:
+    return Problem("changed", f"{file} was written anew since the page was opened. Reload the graph.", f"{file} 在页面打开后已被重新写入，请重新加载该图。")
+
+
+def method(allowed: str) -> Problem:
+    return Problem("method", f"This address takes {allowed} only.", f"该地址仅接受 {allowed} 请求。")
+
+
+NOT_FOUND = Problem("not_found", "There is nothing at this address.", "该地址不存在。")
+FOREIGN_PAGE = Problem(
+    "foreign_page", "Refused: the request comes from a page of another site.", "已拒绝：该请求来自其他站点的页面。"
+)
+NOT_JSON = Problem("not_json", "Refused: the request must be JSON (Content-Type: application/json).",
+                   "已拒绝：请求必须为 JSON（Content-Type: application/json）。")
+
+
+def foreign_host(host: str, variable: str) -> Problem:
+    return Problem(
+        "foreign_host",
+        f"Refused: this server does not know itself as \"{host}\". If it is reached through a proxy of that name, start it with {variable}={host}.",
+        f"已拒绝：服务器不以 \"{host}\" 为名。如通过该名称的代理访问，请以 {variable}={host} 启动。",
+    )
+
+INTERNAL = Problem("internal", "The server failed on this request; its log says why.", "服务器处理该请求时出错，详见服务器日志。")
