@@ -30,6 +30,16 @@ class How(IntEnum):
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How the parts of a fused tensor lie in it, as the mapping file says (docs/mapping.md). Matters for elements, not for statistics."""
+
+    kind: str  # stacked: one part behind the other; per_group: one block per key/value head; per_shard: stacked within each shard
+    heads: int = 0  # per_group: query heads; 0 = not given
+    kv_heads: int = 0  # per_group: key/value heads; 0 = not given
+    shards: int = 0  # per_shard: tensor parallel size; 0 = not given
+
+
+@dataclass(frozen=True)
 class Pair:
     """One correspondence while it is being made. Node numbers are those of the two trees, in call order."""
 
@@ -74,6 +84,7 @@ class Pairing:
     # Leaf aliases that a mapping file adds: (golden class or "", target parameter) → golden parameter.
     aliases: dict[tuple[str, str], str] = field(default_factory=dict)
     proposals: list[Pair] = field(default_factory=list)
+    layouts: dict[int, Layout] = field(default_factory=dict)  # pair number → layout that the mapping file gives for a group
     rules: list[RuleHits] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
