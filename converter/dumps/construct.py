@@ -1,0 +1,77 @@
+"""construct.json: the names of the nodes in call order and the parent of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from converter.dumps.json_file import listed
+from converter.errors import UserError
+
+# Megatron dumps say under this key how many micro steps there are; parents are then [parent, micro step].
+MICRO_STEP_KEY = "megatron_micro_step_number"
+NOT_STATED = -1
+
+
+@dataclass(frozen=True)
+class Construct:
+    """Columns of construct.json, one element a node, in file order."""
+
+    names: List[str]
+    parents: List[Optional[str]]  # None = child of the root
+    micro_steps: Optional[List[int]]  # None = the file says nothing about micro steps; NOT_STATED for single nodes
+    warnings: List[str]
+
+
+def read_construct(document: Any, path: Path) -> Construct:
+    """Take the decoded construct.json apart.
+
+    Values are a parent's name, null or "" for children of the root, or `[parent, micro step]`, with or without the
+    Megatron key. Raises UserError when there is no tree in the file.
+    """
+    if not isinstance(document, dict):
+        raise UserError(f"{path} must hold a JSON object (node name: parent), but holds {kind_of(document)}: dump again, or give another rank directory")
+    stated = MICRO_STEP_KEY in document
+    if len(document) == (1 if stated else 0):
+        raise UserError(f"{path} is empty, so there is no tree to draw: dump again with level L0 or mix")
+    names: List[str] = list(document)
+    parents: List[Optional[str]] = list(document.values())
+    if stated:
+        at = names.index(MICRO_STEP_KEY)
+        del names[at], parents[at]
+    kinds = set(map(type, parents))
+    if kinds <= {str, type(None)} and not stated:
+        return Construct(names, [parent or None for parent in parents], None, [])
+    return _mixed(names, parents, stated)
+
+
+def _mixed(names: List[str], values: List[Any], stated: bool) -> Construct:
+    parents: List[Optional[str]] = []
+    steps: List[int] = []
+    malformed: List[str] = []
+    for name, value in zip(names, values):
+        step = NOT_STATED
+        if isinstance(value, list):
+            number = value[1] if len(value) == 2 else None
+            if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2 ** 31:
+                step = number
+            else:
+                malformed.append(name)
+            value = value[0] if value else None
+        if value is not None and not isinstance(value, str):
+            malformed.append(name)
+            value = None
+        parents.append(value or None)
+        steps.append(step)
+    warnings = []
+    if malformed:
+        warnings.append("construct.json: a parent must be a name, null or [name, micro step]; what else is there is passed over at "
+                        + listed(list(dict.fromkeys(malformed))))
+    return Construct(names, parents, steps if stated or max(steps) >= 0 else None, warnings)
+
+
+def kind_of(value: Any) -> str:
+    """What a JSON value is, in the words of a message."""
+    kinds: Dict[type, str] = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}
+    return kinds.get(type(value), "an object")

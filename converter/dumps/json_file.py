@@ -1,0 +1,129 @@
+"""JSON files of a dump as bytes and as Python objects; what is wrong with them is told by file, line and column."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Iterator
+
+from converter.errors import UserError
+
+# Levels of JSON nesting that are read. The interpreter's own limit of 1,000 is below what real dumps may hold.
+DEEPEST_NESTING = 10_000
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ESCAPED_SURROGATES = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+
+class Object(dict):  # type: ignore[type-arg]
+    """A JSON object that remembers the keys that stood in it twice (the last value counts)."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def read_file(path: Path) -> tuple[bytearray, int, int]:
+    """Contents of a file without byte order mark, its size in bytes and its CRC-32.
+
+    Escapes of lone surrogates (`\\ud800`), which no UTF-8 text can hold, become `\\ufffd` in the same place.
+    Raises UserError when the file is not there or cannot be read.
+    """
+    try:
+        with open(path, "rb", buffering=0) as file:
+            contents = bytearray(file.readall())
+    except FileNotFoundError:
+        raise UserError(f"{path} is not there: give the directory of a rank, which holds dump.json, construct.json and stack.json") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
+    size, checksum = len(contents), zlib.crc32(contents)
+    if contents.startswith(_BYTE_ORDER_MARK):
+        del contents[:len(_BYTE_ORDER_MARK)]
+    if b"\\ud" in contents or b"\\uD" in contents:
+        for match in _ESCAPED_SURROGATES.finditer(bytes(contents)):
+            if match.end() - match.start() == 6:
+                contents[match.start():match.end()] = rb"\ufffd"
+    return contents, size, checksum
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Let the JSON decoders go down to DEEPEST_NESTING levels."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEPEST_NESTING))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def parse(contents: bytes | bytearray, path: Path) -> Any:
+    """The whole file by Python's own `json`: slow, exact, and the source of every message about JSON syntax.
+
+    Objects come back as `Object`. Raises UserError with line and column.
+    """
+    try:
+        text = contents.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line, column = position(contents, error.start)
+        raise UserError(f"{path}, line {line}, column {column}: not UTF-8 text; is this file a JSON dump?") from None
+    if not text.strip():
+        raise UserError(f"{path} is empty: the dump was not finished; dump again")
+    try:
+        with deep_recursion():
+            try:
+                return json.loads(text, object_pairs_hook=_object)
+            except json.JSONDecodeError:
+                raise
+            except ValueError:  # an integer of more digits than int() takes
+                return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        where = f"{path}, line {error.lineno}, column {error.colno}"
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+            raise UserError(f"{where}: the file ends in the middle of a value: it was cut off; copy it again or dump again") from None
+        raise UserError(f"{where}: not valid JSON: {error.msg}") from None
+    except RecursionError:
+        raise UserError(f"{path}: values are nested deeper than {DEEPEST_NESTING:,} levels") from None
+
+
+def _integer(digits: str) -> int | str:
+    """An integer; its digits as text where they are too many for Python's int()."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Object:
+    result = Object(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        repeated: dict[str, None] = {}
+        for key, _ in pairs:
+            if key in seen:
+                repeated[key] = None
+            seen.add(key)
+        result.repeated = tuple(repeated)
+    return result
+
+
+def position(contents: bytes | bytearray, offset: int) -> tuple[int, int]:
+    """Line and column, both from 1, of a byte offset. The column counts bytes."""
+    start = contents.rfind(b"\n", 0, offset) + 1
+    return contents.count(b"\n", 0, offset) + 1, offset - start + 1
+
+
+def repeated_keys_warning(file_name: str, keys: tuple[str, ...]) -> list[str]:
+    """One warning for the node names that a file holds more than once."""
+    if not keys:
+        return []
+    return [f"{file_name}: {len(keys)} repeated {'key' if len(keys) == 1 else 'keys'}, the last value counts: {listed(keys)}"]
+
+
+def listed(names: tuple[str, ...] | list[str], most: int = 5) -> str:
+    """The first names in quotes, and how many more there are."""
+    text = ", ".join(f'"{name}"' for name in names[:most])
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"

@@ -1,0 +1,77 @@
+"""stack.json: the call stack of every node, alike stacks kept once."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.dumps.construct import kind_of
+from converter.dumps.json_file import listed
+
+Stack = Tuple[str, ...]
+
+
+def read_stacks(document: Any, index: Dict[str, int], names: List[str]) -> Tuple[List[Stack], NDArray[np.int32], List[str]]:
+    """Distinct stacks, the stack of every node (int32, -1 = none), and warnings.
+
+    `index` is the number of each name in `names`. Both formats are read, entry by entry: `{node: [line, …]}` and
+    `{"0": [[node, …], [line, …]], …}`. A backward node, which the collector gives no stack, shows the one of its forward
+    twin: the forward call of the same number, else of number 0.
+    """
+    stack = np.full(len(names), -1, dtype=np.int32)
+    if not isinstance(document, dict):
+        return [], stack, [f"stack.json must hold a JSON object, but holds {kind_of(document)}; call stacks are left out"]
+    ids: Dict[Stack, int] = {}
+    owner: Dict[str, int] = {}
+    malformed: List[str] = []
+    for key, value in document.items():
+        if isinstance(value, list) and len(value) == 2 and isinstance(value[0], list):
+            nodes, lines = value
+        else:
+            nodes, lines = [key], value
+        if isinstance(lines, str):
+            lines = [lines]
+        try:
+            number = ids.setdefault(tuple(map(_line, lines)), len(ids))
+            owner.update(dict.fromkeys(nodes, number))
+        except TypeError:
+            malformed.append(key)
+    numbers = list(map(index.get, owner))
+    known = [(node, number) for node, number in zip(numbers, owner.values()) if node is not None]
+    if known:
+        pairs = np.array(known, dtype=np.int32)
+        stack[pairs[:, 0]] = pairs[:, 1]
+    _share_with_backward(stack, owner, names)
+    warnings = [f"stack.json: malformed stacks are left out: {listed(malformed)}"] if malformed else []
+    return list(ids), stack, warnings
+
+
+def _line(line: Any) -> str:
+    if not isinstance(line, str):
+        raise TypeError
+    return line
+
+
+def _share_with_backward(stack: NDArray[np.int32], owner: Dict[str, int], names: List[str]) -> None:
+    """Give backward nodes the stack of their forward twin."""
+    nodes: List[int] = []
+    numbers: List[int] = []
+    for node, name in enumerate(names):
+        if ".backward" not in name or stack[node] >= 0:
+            continue
+        stem, _, last = name.rpartition(".")
+        if last == "backward":
+            number = owner.get(f"{stem}.forward")
+        elif stem.endswith(".backward"):
+            forward = stem[:-len("backward")] + "forward"
+            number = owner.get(f"{forward}.{last}")
+            if number is None:
+                number = owner.get(f"{forward}.0")
+        else:
+            continue
+        if number is not None:
+            nodes.append(node)
+            numbers.append(number)
+    stack[nodes] = numbers
