@@ -26,13 +26,13 @@ TYPES = {
     ".txt": "text/plain; charset=utf-8",
 }
 
-NOT_BUILT = """
+NOT_BUILT = b"""
 export function render() {
   document.documentElement.lang = "en";
   document.body.textContent =
     "The viewer of tb_graph_ascend was not built. Run in the project's directory: python build_backend/front_end.py";
 }
-""".encode()
+"""
 
 
 def get_entry(request: Request) -> Response:

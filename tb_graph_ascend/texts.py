@@ -42,11 +42,15 @@ def no_such_run(run: str) -> Problem:
 
 
 def no_such_graph(run: str, step: int, rank: int) -> Problem:
-    return Problem("no_such_graph", f"Run \"{run}\" has no graph of step {step}, rank {rank}.", f"运行 \"{run}\" 中没有 step {step}、rank {rank} 的图。")
+    return Problem("no_such_graph",
+                   f"Run \"{run}\" has no graph of step {step}, rank {rank}.",
+                   f"运行 \"{run}\" 中没有 step {step}、rank {rank} 的图。")
 
 
 def changed(file: str) -> Problem:
-    return Problem("changed", f"{file} was written anew since the page was opened. Reload the graph.", f"{file} 在页面打开后已被重新写入，请重新加载该图。")
+    return Problem("changed",
+                   f"{file} was written anew since the page was opened. Reload the graph.",
+                   f"{file} 在页面打开后已被重新写入，请重新加载该图。")
 
 
 def method(allowed: str) -> Problem:
@@ -64,7 +68,8 @@ NOT_JSON = Problem("not_json", "Refused: the request must be JSON (Content-Type:
 def foreign_host(host: str, variable: str) -> Problem:
     return Problem(
         "foreign_host",
-        f"Refused: this server does not know itself as \"{host}\". If it is reached through a proxy of that name, start it with {variable}={host}.",
+        f"Refused: this server does not know itself as \"{host}\". "
+        f"If it is reached through a proxy of that name, start it with {variable}={host}.",
         f"已拒绝：服务器不以 \"{host}\" 为名。如通过该名称的代理访问，请以 {variable}={host} 启动。",
     )
 

@@ -24,7 +24,8 @@ BLOCK_PAIRS = 1024
 Value = TypeVar("Value")
 
 
-def encode_comparison_blocks(comparison: Comparison, verdicts: Verdicts, target: GraphSide, golden: GraphSide) -> Iterator[graph_pb2.ComparisonBlock]:
+def encode_comparison_blocks(comparison: Comparison, verdicts: Verdicts, target: GraphSide,
+                             golden: GraphSide) -> Iterator[graph_pb2.ComparisonBlock]:
     """The blocks of BLOCK_PAIRS pairs each, in pair order."""
     target_places = _Places(target, comparison.target, comparison.target_compositions)
     golden_places = _Places(golden, comparison.golden, comparison.golden_compositions)
@@ -129,7 +130,8 @@ def _layouts(comparison: Comparison) -> tuple[list[str], NDArray[np.int64] | Non
 Measure = Callable[[Leaves, NDArray[np.int64], Leaves, NDArray[np.int64]], NDArray[np.float64]]
 
 
-def decode_comparison_blocks(blocks: list[graph_pb2.ComparisonBlock], target: GraphSide, golden: GraphSide, mode: str, measure: Measure) -> Comparison:
+def decode_comparison_blocks(blocks: list[graph_pb2.ComparisonBlock], target: GraphSide, golden: GraphSide, mode: str,
+                             measure: Measure) -> Comparison:
     """The comparison over the two sides as they were read back from the same file.
 
     The errors are not stored: they follow from the statistics. `measure(target leaves, rows, golden leaves, rows)`

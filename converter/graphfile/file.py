@@ -45,7 +45,7 @@ class GraphFile:
 
     def blocks(self, prefix: str, kind: type[MessageType]) -> list[MessageType]:
         """The sections {prefix}/0, {prefix}/1, … in order."""
-        found = []
+        found: list[MessageType] = []
         while f"{prefix}/{len(found)}" in self.index.sections:
             found.append(self.message(f"{prefix}/{len(found)}", kind))
         return found

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
 from converter.graphfile import errors, graph_pb2
-from converter.graphfile.columns import I32, U8, U16, U32, ColumnError, unpack
+from converter.graphfile.columns import U8, U16, ColumnError, unpack
 from converter.graphfile.comparisons import Measure, decode_comparison_blocks
 from converter.graphfile.content import GraphSide, Origin
-from converter.graphfile.pairs import decode_pairs
 from converter.graphfile.file import GraphFile
+from converter.graphfile.pairs import decode_pairs
+from converter.graphfile.summary import MADE_BY_THE_CONVERTER
 from converter.graphfile.tensors import decode_stacks, decode_tensor_blocks
-from converter.graphfile.topology import calls_from_deltas, decode_names, decode_strings
+from converter.graphfile.topology import decode_names, decode_strings
 from converter.match.pairing import Pairing
-from converter.tree.columns import FLAG_HAS_DATA, Tree
+from converter.tree.columns import NodeKind, Tree
 from converter.tree.names import parse_names
 
 
@@ -74,12 +75,40 @@ def _checking(file: GraphFile, section: str) -> Iterator[None]:
 def _tree(message: graph_pb2.Topology, strings: list[str]) -> Tree:
     count = message.node_count
     names = decode_names(message, strings)
-    depth = unpack(message.depth, U16, count).astype(np.int32)
     kind = unpack(message.kind, U8, count)
     micro_step = unpack(message.micro_step, U16, count).astype(np.int32)
-    flags = unpack(message.flags, U8, count)
+    depth = unpack(message.depth, U16, count).astype(np.int32)
     parent, end = _parents_and_ends(depth)
-    raise NotImplementedError
+    parsed = parse_names(names)
+    labels = list(parsed.labels)
+    call, label = parsed.call.copy(), parsed.label.copy()
+    collections = np.flatnonzero(kind == NodeKind.API_COLLECTION).tolist()
+    if collections:  # "{label}.{number}", which is no form of a dump's name
+        known = {text: i for i, text in enumerate(labels)}
+        for node in collections:
+            text, _, number = names[node].rpartition(".")
+            label[node] = known.setdefault(text, len(known))
+            call[node] = int(number)
+        labels = list(known)
+    of_the_dump = ~np.isin(kind, MADE_BY_THE_CONVERTER)
+    return Tree(
+        names=names,
+        parent=parent,
+        depth=depth,
+        end=end,
+        kind=kind,
+        direction=unpack(message.direction, U8, count),
+        micro_step=micro_step,
+        micro_steps=int(micro_step.max(initial=0)) + 1,
+        call=call,
+        path=parsed.path,
+        paths=parsed.paths,
+        label=label,
+        prefix=parsed.prefix,
+        labels=labels,
+        flags=unpack(message.flags, U8, count),
+        dump_node=np.where(of_the_dump, np.cumsum(of_the_dump) - 1, -1).astype(np.int32),
+    )
 
 
 def _parents_and_ends(depth: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

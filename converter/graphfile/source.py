@@ -10,6 +10,9 @@ from converter.errors import UserError
 from converter.graphfile import errors
 from converter.graphfile.container import ReadRange
 
+# Under which of these a file system of fsspec tells when, or which, state of a file this is.
+CHANGE_KEYS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "created")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -66,7 +69,7 @@ def _remote(address: str) -> Source:
             raise errors.unreadable(address, str(problem) or type(problem).__name__) from None
         return data
 
-    changed = next((str(state[key]) for key in ("mtime", "LastModified", "last_modified", "updated", "created", "ETag") if state.get(key)), "")
+    changed = next((str(state[key]) for key in CHANGE_KEYS if state.get(key)), "")
     return Source(address, size, changed, read_range)
 
 

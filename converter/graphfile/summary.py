@@ -39,9 +39,10 @@ def encode_summary(content: GraphContent) -> graph_pb2.Summary:
     if pairing is not None:
         message.pairs.CopyFrom(graph_pb2.PairCounts(total=pairing.count, **_counts(pairing.how, How)))
         for rule in pairing.rules:
-            message.mapping.rules.add(scope=clean(rule.scope), source=clean(rule.source), target=clean(rule.target), line=rule.line, hits=rule.hits)
+            message.mapping.rules.add(scope=clean(rule.scope), source=clean(rule.source), target=clean(rule.target), line=rule.line,
+                                      hits=rule.hits)
         for pair in pairing.proposals:
-            message.proposals.add(target_nodes=pair.target, golden_nodes=pair.golden, relation=int(pair.relation),  # type: ignore[arg-type]
+            message.proposals.add(target_nodes=pair.target, golden_nodes=pair.golden, relation=int(pair.relation),
                                   confidence=pair.confidence, evidence=clean(pair.evidence))
     if content.comparison is not None:
         message.compared_tensors = int(np.count_nonzero((content.comparison.target_row >= 0) & (content.comparison.golden_row >= 0)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,17 +77,20 @@ def rows_of(start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int6
     """The row numbers of several ranges, one range after the other."""
     counts = end - start
     before = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(start - before, counts)
+    rows: NDArray[np.int64] = np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(start - before, counts)
+    return rows
 
 
 def _shape_ids(leaves: Leaves, offset: int, empty: int) -> NDArray[np.int64]:
     missing = np.where(leaves.kind == LeafKind.TENSOR, empty - 1, empty)
-    return np.where(leaves.shape < 0, missing, leaves.shape.astype(np.int64) + offset)
+    shape: NDArray[np.int64] = np.where(leaves.shape < 0, missing, leaves.shape.astype(np.int64) + offset)
+    return shape
 
 
 def _numbers_present(present: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    bits = np.unpackbits(present[:, None], axis=1, count=4, bitorder="little")
-    return bits.astype(np.bool_)
+    bits: NDArray[np.uint8] = np.unpackbits(present[:, None], axis=1, count=4, bitorder="little")
+    present_columns: NDArray[np.bool_] = bits == 1
+    return present_columns
 
 
 def _fits_float32(statistics: NDArray[np.float64]) -> bool:
@@ -133,7 +137,7 @@ def decode_tensor_blocks(blocks: list[graph_pb2.TensorBlock]) -> tuple[Leaves, N
     strings: dict[str, int] = {}
     shapes: dict[tuple[int, ...], int] = {}
     exact: dict[int, tuple[str, str, str, str]] = {}
-    parts: dict[str, list[NDArray[np.generic]]] = {}
+    parts: dict[str, list[NDArray[Any]]] = {}
     nodes = rows = 0
     for block in blocks:
         count = block.row_count
@@ -142,7 +146,7 @@ def decode_tensor_blocks(blocks: list[graph_pb2.TensorBlock]) -> tuple[Leaves, N
         texts = list(block.strings)
         ids = np.array([strings.setdefault(text, len(strings)) for text in texts], np.int64)
         named = np.array([text != "" for text in texts], np.bool_)
-        columns: dict[str, NDArray[np.generic]] = {
+        columns: dict[str, NDArray[Any]] = {
             "row_end": unpack(block.row_end, U32, block.node_count).astype(np.int64) + rows,
             "stack": unpack(block.stack, U32, block.node_count).astype(np.int64) - 1,
         }
@@ -164,21 +168,21 @@ def decode_tensor_blocks(blocks: list[graph_pb2.TensorBlock]) -> tuple[Leaves, N
         nodes += block.node_count
         rows += count
 
-    def whole(name: str, kind: type[np.generic]) -> NDArray[np.generic]:
+    def whole(name: str, kind: Any) -> NDArray[Any]:
         return np.concatenate(parts[name]).astype(kind) if parts else np.zeros(0, kind)
 
     leaves = Leaves(
         strings=list(strings),
         shapes=list(shapes),
-        statistics=np.concatenate(parts["statistics"]) if parts else np.zeros((0, 4)),  # type: ignore[arg-type]
+        statistics=np.concatenate(parts["statistics"]) if parts else np.zeros((0, 4)),
         exact=exact,
-        **{name: whole(name, np.uint8) for name in ("role", "kind", "requires_grad", "present")},  # type: ignore[arg-type]
-        **{name: whole(name, np.int32) for name in (*_PLAIN, *_OPTIONAL, "shape")},  # type: ignore[arg-type]
+        **{name: whole(name, np.uint8) for name in ("role", "kind", "requires_grad", "present")},
+        **{name: whole(name, np.int32) for name in (*_PLAIN, *_OPTIONAL, "shape")},
     )
-    return leaves, whole("row_end", np.int64), whole("stack", np.int32)  # type: ignore[return-value]
+    return leaves, whole("row_end", np.int64), whole("stack", np.int32)
 
 
-def _decode_shapes(local: NDArray[np.uint32], texts: list[str], kind: NDArray[np.generic],
+def _decode_shapes(local: NDArray[np.uint32], texts: list[str], kind: NDArray[Any],
                    shapes: dict[tuple[int, ...], int]) -> NDArray[np.int64]:
     ids = np.full(len(texts), -1, np.int64)
     for i in np.unique(local).tolist():
