@@ -434,7 +434,7 @@ class Topology(_message.Message):
     def __init__(self, node_count: _Optional[int] = ..., depth: _Optional[bytes] = ..., head: _Optional[bytes] = ..., call_delta: _Optional[bytes] = ..., tail: _Optional[bytes] = ..., kind: _Optional[bytes] = ..., direction: _Optional[bytes] = ..., micro_step: _Optional[bytes] = ..., flags: _Optional[bytes] = ..., overflow: _Optional[bytes] = ...) -> None: ...
 
 class Pairs(_message.Message):
-    __slots__ = ("pair_count", "target_end", "target_nodes", "golden_end", "golden_nodes", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases")
+    __slots__ = ("pair_count", "target_end", "target_nodes", "golden_end", "golden_nodes", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases", "layouts")
     PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]
     TARGET_END_FIELD_NUMBER: _ClassVar[int]
     TARGET_NODES_FIELD_NUMBER: _ClassVar[int]
@@ -446,6 +446,7 @@ class Pairs(_message.Message):
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_TEXTS_FIELD_NUMBER: _ClassVar[int]
     ALIASES_FIELD_NUMBER: _ClassVar[int]
+    LAYOUTS_FIELD_NUMBER: _ClassVar[int]
     pair_count: int
     target_end: bytes
     target_nodes: bytes
@@ -457,7 +458,22 @@ class Pairs(_message.Message):
     evidence: bytes
     evidence_texts: _containers.RepeatedScalarFieldContainer[str]
     aliases: _containers.RepeatedCompositeFieldContainer[Alias]
-    def __init__(self, pair_count: _Optional[int] = ..., target_end: _Optional[bytes] = ..., target_nodes: _Optional[bytes] = ..., golden_end: _Optional[bytes] = ..., golden_nodes: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ..., aliases: _Optional[_Iterable[_Union[Alias, _Mapping]]] = ...) -> None: ...
+    layouts: _containers.RepeatedCompositeFieldContainer[GroupLayout]
+    def __init__(self, pair_count: _Optional[int] = ..., target_end: _Optional[bytes] = ..., target_nodes: _Optional[bytes] = ..., golden_end: _Optional[bytes] = ..., golden_nodes: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ..., aliases: _Optional[_Iterable[_Union[Alias, _Mapping]]] = ..., layouts: _Optional[_Iterable[_Union[GroupLayout, _Mapping]]] = ...) -> None: ...
+
+class GroupLayout(_message.Message):
+    __slots__ = ("pair", "kind", "heads", "kv_heads", "shards")
+    PAIR_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    HEADS_FIELD_NUMBER: _ClassVar[int]
+    KV_HEADS_FIELD_NUMBER: _ClassVar[int]
+    SHARDS_FIELD_NUMBER: _ClassVar[int]
+    pair: int
+    kind: str
+    heads: int
+    kv_heads: int
+    shards: int
+    def __init__(self, pair: _Optional[int] = ..., kind: _Optional[str] = ..., heads: _Optional[int] = ..., kv_heads: _Optional[int] = ..., shards: _Optional[int] = ...) -> None: ...
 
 class Alias(_message.Message):
     __slots__ = ("golden_class", "target", "golden")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from converter.graphfile import graph_pb2
 from converter.graphfile.columns import F32, U8, U32, ColumnError, clean, pack, unpack
 from converter.judge.verdict import Verdicts
-from converter.match.pairing import How, Pair, Pairing, Relation, RuleHits
+from converter.match.pairing import How, Layout, Pair, Pairing, Relation, RuleHits
 
 
 def encode_pairs(pairing: Pairing) -> graph_pb2.Pairs:
@@ -27,6 +27,10 @@ def encode_pairs(pairing: Pairing) -> graph_pb2.Pairs:
         aliases=[
             graph_pb2.Alias(golden_class=golden_class, target=target, golden=golden)
             for (golden_class, target), golden in pairing.aliases.items()
+        ],
+        layouts=[
+            graph_pb2.GroupLayout(pair=pair, kind=layout.kind, heads=layout.heads, kv_heads=layout.kv_heads, shards=layout.shards)
+            for pair, layout in sorted(pairing.layouts.items())
         ],
     )
 
@@ -56,6 +60,7 @@ def decode_pairs(message: graph_pb2.Pairs, summary: graph_pb2.Summary, target_co
                  proposal.confidence, proposal.evidence)
             for proposal in summary.proposals
         ],
+        layouts={entry.pair: Layout(entry.kind, entry.heads, entry.kv_heads, entry.shards) for entry in message.layouts},
         rules=[RuleHits(rule.scope, rule.source, rule.target, rule.line, rule.hits) for rule in summary.mapping.rules],
     )
 
