@@ -1,0 +1,127 @@
+"""Which tensor of a pair's target side is compared with which of its golden side.
+
+Pairs of equal layout (the same names in the same roles, as between two runs of one code) are joined in one pass over
+the columns; the others one by one: by name, then by shape and order (row_pairing.py); fused layers through the
+composition of their parts (composition.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.compare.columns import Comparison, Composition
+from converter.compare.composition import Composer
+from converter.compare.row_pairing import Side, pair_rows, parameter_aliases
+from converter.compare.statistics import scale_aware_errors
+from converter.match.modules import Graph
+from converter.match.pairing import Pairing, Relation
+
+
+def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Comparison:
+    """Join and measure the tensors of all pairs (statistics only; tensor files are measured by tensor_metrics).
+
+    Rows of a pair stand in the order inputs, kwargs, parameters, outputs of the target side; what only golden has
+    follows. `Comparison.errors` is [rows, 4] float64, NaN where a statistic could not be measured.
+    """
+    starts_t, ends_t = _first_node_ranges(target, pairing.target_nodes, pairing.target_end)
+    starts_g, ends_g = _first_node_ranges(golden, pairing.golden_nodes, pairing.golden_end)
+    alike = _alike(target, golden, pairing, starts_t, ends_t, starts_g, ends_g)
+    counts = np.where(alike, ends_t - starts_t, 0)
+    composer_t, composer_g = Composer(target.leaves), Composer(golden.leaves)
+    single: dict[int, list[tuple[int, int]]] = {}
+    target_side, golden_side = Side(target), Side(golden)
+    for pair in np.flatnonzero(~alike).tolist():
+        nodes_t = pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0:pairing.target_end[pair]].tolist()
+        nodes_g = pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0:pairing.golden_end[pair]].tolist()
+        aliases = parameter_aliases(pairing.aliases, golden, nodes_g[0])
+        if pairing.relation[pair] == Relation.SAME and len(nodes_t) == 1 and len(nodes_g) == 1:
+            rows = pair_rows(target_side, nodes_t[0], golden_side, nodes_g[0], aliases)
+        elif len(nodes_t) == 1:
+            rows = composer_g.against_whole(target, nodes_t[0], golden, nodes_g, pairing.relation[pair], aliases, whole_first=True)
+        elif len(nodes_g) == 1:
+            rows = composer_t.against_whole(golden, nodes_g[0], target, nodes_t, pairing.relation[pair], aliases, whole_first=False)
+        else:
+            rows = []
+        single[pair] = rows
+        counts[pair] = len(rows)
+    row_end = np.cumsum(counts, dtype=np.int64)
+    total = int(row_end[-1]) if len(row_end) else 0
+    target_row, golden_row = np.full(total, -1, np.int64), np.full(total, -1, np.int64)
+    _fill_alike(target_row, golden_row, alike, counts, row_end, starts_t, starts_g)
+    for pair, rows in single.items():
+        end = int(row_end[pair])
+        for offset, (a, b) in enumerate(rows):
+            target_row[end - len(rows) + offset] = a
+            golden_row[end - len(rows) + offset] = b
+    leaves_t, parts_t = composer_t.result()
+    leaves_g, parts_g = composer_g.result()
+    errors = scale_aware_errors(leaves_t, target_row, leaves_g, golden_row)
+    _only_mean_of_sums(errors, target_row, golden_row, parts_t, parts_g)
+    return Comparison(row_end, target_row, golden_row, leaves_t, leaves_g, parts_t, parts_g, errors, mode=mode)
+
+
+def _first_node_ranges(graph: Graph, nodes: NDArray[np.int32], ends: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Row ranges of the first node of every pair."""
+    firsts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if len(ends) else np.zeros(0, np.int64)
+    dump_nodes = graph.tree.dump_node[nodes[firsts]] if len(ends) else np.zeros(0, np.int32)
+    row_end = graph.row_end
+    starts = np.where(dump_nodes > 0, row_end[np.maximum(dump_nodes - 1, 0)], 0) if len(row_end) else np.zeros(len(ends), np.int64)
+    stops = row_end[np.maximum(dump_nodes, 0)] if len(row_end) else np.zeros(len(ends), np.int64)
+    return np.where(dump_nodes < 0, 0, starts).astype(np.int64), np.where(dump_nodes < 0, 0, stops).astype(np.int64)
+
+
+def _alike(target: Graph, golden: Graph, pairing: Pairing, starts_t: NDArray[np.int64], ends_t: NDArray[np.int64],
+           starts_g: NDArray[np.int64], ends_g: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """[pairs]: one node on each side, of one class, with the same leaves by role, kind and name in the same order."""
+    if not pairing.count:
+        return np.zeros(0, np.bool_)
+    sizes_t = np.diff(pairing.target_end, prepend=0)
+    sizes_g = np.diff(pairing.golden_end, prepend=0)
+    alike = (sizes_t == 1) & (sizes_g == 1) & (ends_t - starts_t == ends_g - starts_g)
+    labels = {label: number for number, label in enumerate(golden.tree.labels)}
+    translated = np.array([labels.get(label, -2) for label in target.tree.labels] or [-2], np.int64)
+    firsts_t = np.concatenate([[0], pairing.target_end[:-1]]).astype(np.int64)
+    firsts_g = np.concatenate([[0], pairing.golden_end[:-1]]).astype(np.int64)
+    label_t = target.tree.label[pairing.target_nodes[firsts_t]]
+    label_g = golden.tree.label[pairing.golden_nodes[firsts_g]]
+    alike &= np.where(label_t >= 0, translated[label_t], -1) == np.where(label_g >= 0, label_g, -1)
+    chosen = np.flatnonzero(alike)
+    lengths = (ends_t - starts_t)[chosen]
+    if not lengths.sum():
+        return alike
+    rows_t, rows_g = _ranges(starts_t[chosen], lengths), _ranges(starts_g[chosen], lengths)
+    names = {name: number for number, name in enumerate(golden.leaves.strings)}
+    name_of = np.array([names.get(name, -2) for name in target.leaves.strings] or [-2], np.int64)
+    differs = ((target.leaves.role[rows_t] != golden.leaves.role[rows_g]) | (target.leaves.kind[rows_t] != golden.leaves.kind[rows_g])
+               | (name_of[target.leaves.name[rows_t]] != golden.leaves.name[rows_g]))
+    owner = np.repeat(np.arange(len(chosen)), lengths)
+    alike[chosen[np.bincount(owner, weights=differs, minlength=len(chosen)) > 0]] = False
+    return alike
+
+
+def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """start, start + 1, … of every range, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+
+
+def _fill_alike(target_row: NDArray[np.int64], golden_row: NDArray[np.int64], alike: NDArray[np.bool_], counts: NDArray[np.int64],
+                row_end: NDArray[np.int64], starts_t: NDArray[np.int64], starts_g: NDArray[np.int64]) -> None:
+    chosen = np.flatnonzero(alike)
+    lengths = counts[chosen].astype(np.int64)
+    at = _ranges(row_end[chosen] - lengths, lengths)
+    target_row[at] = _ranges(starts_t[chosen], lengths)
+    golden_row[at] = _ranges(starts_g[chosen], lengths)
+
+
+def _only_mean_of_sums(errors: NDArray[np.float64], target_row: NDArray[np.int64], golden_row: NDArray[np.int64],
+                       parts_t: list[Composition], parts_g: list[Composition]) -> None:
+    """Of a sum of tensors only the mean follows from the parts; its other statistics were not composed."""
+    sums_t = [part.row for part in parts_t if part.relation == "sum"]
+    sums_g = [part.row for part in parts_g if part.relation == "sum"]
+    if sums_t or sums_g:
+        rows = np.isin(target_row, sums_t) | np.isin(golden_row, sums_g)
+        errors[np.ix_(rows, [0, 1, 3])] = np.nan
+
+

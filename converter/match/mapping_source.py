@@ -1,0 +1,203 @@
+"""The YAML of a mapping file as nodes with positions: keys as they are typed, duplicates and damage found by line and column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+import yaml
+
+from converter.errors import UserError
+
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_MERGE = "tag:yaml.org,2002:merge"
+_PLAIN_TAGS = frozenset("tag:yaml.org,2002:" + name for name in (
+    "str", "int", "float", "bool", "null", "timestamp", "binary", "merge", "value", "map", "seq"))
+
+Node = Union[yaml.ScalarNode, yaml.SequenceNode, yaml.MappingNode]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One `key: value` of a mapping. `key` is the text as typed; the empty text for a key that is a list."""
+
+    key: str
+    key_node: Node
+    value: Node
+
+    @property
+    def line(self) -> int:
+        return line_of(self.key_node)
+
+    @property
+    def column(self) -> int:
+        return column_of(self.key_node)
+
+
+def line_of(node: Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def column_of(node: Node) -> int:
+    return int(node.start_mark.column) + 1
+
+
+def error_at(name: str, line: int, column: int, text: str) -> UserError:
+    """The one form of every message about a mapping file."""
+    return UserError(f"{name}, line {line}, column {column}: {text}")
+
+
+def error_in(name: str, node: Node, text: str) -> UserError:
+    return error_at(name, line_of(node), column_of(node), text)
+
+
+def read_text(path: str) -> str:
+    """Read a mapping file as UTF-8, with or without a byte order mark, with any line ends.
+
+    Raises:
+        UserError: the file cannot be opened or is not UTF-8.
+    """
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read()
+    except IsADirectoryError:
+        raise UserError(f"{path} is a directory: give the mapping file itself") from None
+    except FileNotFoundError:
+        raise UserError(f"mapping file {path} does not exist: check the path") from None
+    except OSError as problem:
+        raise UserError(f"mapping file {path} cannot be read: {problem.strerror or problem}") from None
+    return decode_text(data, path)
+
+
+def decode_text(data: bytes, name: str) -> str:
+    """Decode the bytes of a mapping file. Raises UserError with line and column where they are not UTF-8."""
+    if data.startswith(_UTF16_MARKS):
+        raise error_at(name, 1, 1, "the file is encoded as UTF-16: save it as UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        before = data[:problem.start]
+        line_start = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
+        line = before.count(b"\n") + 1
+        column = len(before[line_start:].decode("utf-8-sig", "replace")) + 1
+        raise error_at(name, line, column,
+                       f"byte 0x{data[problem.start]:02X} is not UTF-8: save the file as UTF-8") from None
+
+
+def compose(text: str, name: str) -> Node | None:
+    """Parse YAML text into its node graph; None for an empty document.
+
+    Raises:
+        UserError: not YAML, more than one document, nested too deeply.
+    """
+    try:
+        node: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+        return node
+    except yaml.reader.ReaderError as problem:
+        before = text[:problem.position]
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        raise error_at(name, line, column,
+                       f"character {_code_point(problem.character)} is not allowed in YAML: remove it") from None
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise error_at(name, line, column, _syntax_text(text, line, column, problem)) from None
+    except RecursionError:
+        raise UserError(f"{name}: the file is nested too deeply to be read as YAML: a mapping needs three levels") from None
+
+
+def _code_point(character: object) -> str:
+    number = ord(character) if isinstance(character, str) else int(str(character))
+    return f"U+{number:04X}"
+
+
+def _syntax_text(text: str, line: int, column: int, problem: yaml.MarkedYAMLError) -> str:
+    """What is wrong with the YAML, with the advice that fits the usual mistakes."""
+    lines = text.splitlines()
+    content = lines[line - 1] if line <= len(lines) else ""
+    said = problem.problem or "cannot be read"
+    if content[column - 1:column] == "\t" or "'\\t'" in said:
+        return "a tab stands where YAML wants spaces: indent with spaces"
+    if content[column - 1:column] == "*" and "alias" in f"{problem.context or ''}{said}":
+        return "a name that begins with '*' needs quotes, because YAML reads it as an alias: write \"*…\""
+    if "another document" in said:
+        return "a second document begins here ('---'): a mapping file holds one"
+    if "undefined alias" in said:
+        return f"{said}: define it above with '&', or put quotes around the name if '*' is a wildcard"
+    if "mapping values are not allowed" in said:
+        return "a second ': ' or wrong indentation: put one rule in each line and quotes around a name that contains ': '"
+    if "could not find expected ':'" in said:
+        return "this line has no ': ': write 'name: counterpart'"
+    if "expected <block end>" in said:
+        return "the indentation does not fit the lines above: indent all rules of one class alike"
+    context = f" ({problem.context})" if problem.context else ""
+    return f"not valid YAML: {said}{context}"
+
+
+def scalar_text(node: Node) -> str | None:
+    """The text of a scalar as typed (`0`, `on`, `012`, `1.5` are texts), or None if the node is no scalar."""
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else None
+
+
+def is_empty(node: Node) -> bool:
+    """True for a value that was left out (`key:` with nothing behind it)."""
+    return isinstance(node, yaml.ScalarNode) and node.style is None and not node.value
+
+
+def check_tag(node: Node, name: str) -> None:
+    """Refuse tags of other applications (`!x`, `!!python/…`): nothing in a mapping file is ever constructed."""
+    if node.tag not in _PLAIN_TAGS:
+        raise error_in(name, node, f"the tag {node.tag} means nothing in a mapping file: remove it")
+
+
+def entries(node: yaml.MappingNode, name: str) -> list[Entry]:
+    """The entries of a mapping in order. `<<: *block` brings in the entries of another one, as in YAML 1.1: own keys win.
+
+    Raises:
+        UserError: a key that occurs twice (with both lines), a key that is a mapping, a merge with something else.
+    """
+    return _entries(node, name, (), {})
+
+
+def _entries(node: yaml.MappingNode, name: str, inside: tuple[int, ...], done: dict[int, list[Entry]]) -> list[Entry]:
+    if id(node) in inside:
+        raise error_in(name, node, "this block is merged into itself with '<<': remove the merge")
+    if id(node) in done:
+        return done[id(node)]
+    own: list[Entry] = []
+    merged: list[Entry] = []
+    seen: dict[str, Entry] = {}
+    for key_node, value in node.value:
+        check_tag(key_node, name)
+        check_tag(value, name)
+        if key_node.tag == _MERGE:
+            blocks = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for block in blocks:
+                if not isinstance(block, yaml.MappingNode):
+                    raise error_in(name, value, "'<<' wants a block of rules: '<<: *anchor'")
+                merged.extend(_entries(block, name, (*inside, id(node)), done))
+            continue
+        if isinstance(key_node, yaml.MappingNode):
+            raise error_in(name, key_node, "a key that begins with '{' needs quotes, because YAML reads it as a mapping: write \"{i}\"")
+        entry = Entry(scalar_text(key_node) or "", key_node, value)
+        identity = key_identity(key_node)
+        if identity in seen:
+            raise error_at(name, entry.line, entry.column,
+                           f"'{identity}' is used twice here, first in line {seen[identity].line}: keep one of the two")
+        seen[identity] = entry
+        own.append(entry)
+    for entry in merged:
+        identity = key_identity(entry.key_node)
+        if identity not in seen:
+            seen[identity] = entry
+            own.append(entry)
+    done[id(node)] = own
+    return own
+
+
+def key_identity(node: Node) -> str:
+    """What makes two keys the same: their text; for a list its texts in brackets."""
+    if isinstance(node, yaml.SequenceNode):
+        return "[" + ", ".join(scalar_text(part) or "" for part in node.value) + "]"
+    return (scalar_text(node) or "").strip()

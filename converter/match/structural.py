@@ -1,0 +1,250 @@
+"""Structural matching: align what names could not pair, by structure, shapes, order and statistics.
+
+1. Both hierarchies are read as sequences of leaf modules and of repeated blocks ("atoms"), in call order; the levels
+   between do not count, so that another nesting does no harm.
+2. The two sequences are aligned (insert, delete, one against several siblings); modules that are already paired hold
+   their places.
+3. Two aligned repeats are paired block by block, and one block is aligned inside; blocks of equal structure are
+   aligned once and the result is carried over.
+4. A level with modules inside is paired with the level of the other side that holds exactly the counterparts of what
+   it holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from converter.match.align import align_atoms
+from converter.match.fused import find_groups
+from converter.match.modules import ModuleTable
+from converter.match.pairing import How, Relation
+from converter.match.paths import PathPair
+from converter.match.repeats import list_fit, pair_blocks
+from converter.match.similarity import FORBIDDEN, PAIR_SCORE, PROPOSE_SCORE, Fit, activation_fit, leaf_fit, name_fit
+
+FIXED = 1000.0  # score of atoms that an earlier step has paired
+Relative = tuple  # a path relative to a block
+
+
+@dataclass
+class _State:
+    target: ModuleTable
+    golden: ModuleTable
+    partner: dict[int, tuple[int, ...]]  # target module → golden modules
+    partner_golden: dict[int, tuple[int, ...]]
+    pairs: list[PathPair] = field(default_factory=list)
+    proposals: list[PathPair] = field(default_factory=list)
+    # (signature, signature) → what was found inside two such blocks, by relative path
+    known_blocks: dict[tuple[int, int], list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]] = field(default_factory=dict)
+
+    def add(self, target: tuple[int, ...], golden: tuple[int, ...], relation: Relation, fit: Fit) -> None:
+        pair = PathPair(target, golden, relation, How.STRUCTURAL, fit.confidence, fit.evidence)
+        if fit.score < PAIR_SCORE:
+            if fit.score >= PROPOSE_SCORE:
+                self.proposals.append(pair)
+            return
+        self.pairs.append(pair)
+        for number in target:
+            self.partner[number] = golden
+        for number in golden:
+            self.partner_golden[number] = target
+
+
+def structural_pairs(target: ModuleTable, golden: ModuleTable, earlier: list[PathPair]) -> tuple[list[PathPair], list[PathPair]]:
+    """Pair what `earlier` left over. Returns (pairs, proposals below the threshold)."""
+    state = _State(target, golden, {}, {})
+    for pair in earlier:
+        for number in pair.target:
+            state.partner[number] = pair.golden
+        for number in pair.golden:
+            state.partner_golden[number] = pair.target
+    if _nothing_left(target, state.partner) or _nothing_left(golden, state.partner_golden):
+        return [], []
+    waiting = [(0, 0)]
+    while waiting:
+        waiting.extend(_align_inside(state, *waiting.pop()))
+    _pair_levels(state)
+    return state.pairs, state.proposals
+
+
+def _nothing_left(table: ModuleTable, partner: dict[int, tuple[int, ...]]) -> bool:
+    return all(number in partner or not table.called(number) for number in range(len(table.path)))
+
+
+def atoms(table: ModuleTable, module: int) -> list[int]:
+    """Leaf modules and repeated blocks below a module, in call order. A repeat is told from a leaf by having children."""
+    found: list[int] = []
+    stack = list(reversed(table.children[module]))
+    while stack:
+        number = stack.pop()
+        if not table.children[number] or table.is_list(number):
+            found.append(number)
+        else:
+            stack.extend(reversed(table.children[number]))
+    found.sort(key=lambda number: table.first[number])
+    return found
+
+
+def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
+    """Align what two levels hold. Returns the pairs of blocks to align next."""
+    target, golden = state.target, state.golden
+    mine, other = atoms(target, t), atoms(golden, g)
+    if not mine or not other:
+        return []
+    is_list_mine = [bool(target.children[number]) for number in mine]
+    is_list_other = [bool(golden.children[number]) for number in other]
+    fits: dict[tuple[int, int], Fit] = {}
+
+    def score(i: int, j: int) -> float:
+        a, b = mine[i], other[j]
+        fixed = state.partner.get(a)
+        if fixed is not None:
+            return FIXED if fixed == (b,) else FORBIDDEN
+        if b in state.partner_golden or is_list_mine[i] != is_list_other[j]:
+            return FORBIDDEN
+        fit = fits.get((i, j))
+        if fit is None:
+            fit = list_fit(target, a, golden, b, state.partner) if is_list_mine[i] else leaf_fit(target, a, golden, b)
+            fits[i, j] = fit
+        return fit.score
+
+    free_mine = [i for i, number in enumerate(mine) if number not in state.partner and not is_list_mine[i]]
+    free_other = [j for j, number in enumerate(other) if number not in state.partner_golden and not is_list_other[j]]
+    splits = [(free_mine[group.whole], tuple(free_other[p] for p in group.parts), group.fit)
+              for group in find_groups(target, [mine[i] for i in free_mine], golden, [other[j] for j in free_other])]
+    joins = [(tuple(free_mine[p] for p in group.parts), free_other[group.whole], group.fit)
+             for group in find_groups(golden, [other[j] for j in free_other], target, [mine[i] for i in free_mine])]
+    aligned = align_atoms(len(mine), len(other), score, splits, joins, PROPOSE_SCORE)
+    following: list[tuple[int, int]] = []
+    for left, right, fit in aligned:
+        a = tuple(mine[i] for i in left)
+        b = tuple(other[j] for j in right)
+        if a[0] in state.partner:
+            continue
+        if fit is None:
+            fit = fits[left[0], right[0]]
+        if len(a) == 1 and len(b) == 1:
+            if is_list_mine[left[0]]:
+                if fit.score >= PAIR_SCORE:
+                    if target.called(a[0]) and golden.called(b[0]):
+                        state.add(a, b, Relation.SAME, fit)
+                    following.extend(_pair_list(state, a[0], b[0], fit))
+                continue
+            state.add(a, b, Relation.SAME, fit)
+        else:
+            state.add(a, b, Relation.CONCAT, fit)
+    # Repeats whose blocks were paired by name still may hold modules that were not.
+    for i, a in enumerate(mine):
+        if is_list_mine[i]:
+            for block in target.children[a]:
+                partner = state.partner.get(block)
+                if partner is not None and len(partner) == 1 and (block, partner[0]) not in following:
+                    following.append((block, partner[0]))
+    return following
+
+
+def _pair_list(state: _State, t: int, g: int, fit: Fit) -> list[tuple[int, int]]:
+    """Pair the blocks of two repeats. Blocks of a structure seen before get their contents at once."""
+    target, golden = state.target, state.golden
+    following = []
+    for a, b, evidence in pair_blocks(target, t, golden, g):
+        if a in state.partner or b in state.partner_golden:
+            continue
+        if target.called(a) and golden.called(b):
+            state.add((a,), (b,), Relation.SAME, Fit(max(fit.score, PAIR_SCORE), evidence))
+        key = (target.signature(a), golden.signature(b))
+        known = state.known_blocks.get(key)
+        if known is None:
+            before = len(state.pairs)
+            inside = [(a, b)]
+            while inside:
+                inside.extend(_align_inside(state, *inside.pop()))
+            _remember_block(state, key, a, b, state.pairs[before:])
+        else:
+            _repeat_block(state, a, b, known)
+    return following
+
+
+def _remember_block(state: _State, key: tuple[int, int], a: int, b: int, pairs: list[PathPair]) -> None:
+    depth_a, depth_b = len(state.target.path[a]), len(state.golden.path[b])
+    state.known_blocks[key] = [(tuple(state.target.path[number][depth_a:] for number in pair.target),
+                                tuple(state.golden.path[number][depth_b:] for number in pair.golden),
+                                pair.relation, pair.confidence, pair.evidence) for pair in pairs]
+
+
+def _repeat_block(state: _State, a: int, b: int,
+                  known: list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]) -> None:
+    for left, right, relation, confidence, evidence in known:
+        mine = tuple(_descend(state.target, a, relative) for relative in left)
+        other = tuple(_descend(state.golden, b, relative) for relative in right)
+        if any(number in state.partner for number in mine) or any(number in state.partner_golden for number in other):
+            continue
+        state.pairs.append(PathPair(mine, other, relation, How.STRUCTURAL, confidence, evidence))
+        for number in mine:
+            state.partner[number] = other
+        for number in other:
+            state.partner_golden[number] = mine
+
+
+def _descend(table: ModuleTable, module: int, relative: Relative) -> int:
+    for component in relative:
+        module = next(child for child in table.children[module] if table.component(child) == component)
+    return module
+
+
+def _pair_levels(state: _State) -> None:
+    """Pair levels with modules inside that hold exactly the counterparts of each other's modules."""
+    target, golden = state.target, state.golden
+    marks_target, marks_golden = _leaf_pair_marks(state)
+    covered_target = _coverage(target, marks_target)
+    covered_golden = _coverage(golden, marks_golden)
+    candidates: dict[tuple[int, int], list[int]] = {}
+    for number in range(1, len(golden.path)):
+        if golden.children[number] and golden.called(number) and number not in state.partner_golden and covered_golden[number][0]:
+            candidates.setdefault(covered_golden[number], []).append(number)
+    for number in range(len(target.path) - 1, 0, -1):
+        if not target.children[number] or not target.called(number) or number in state.partner or not covered_target[number][0]:
+            continue
+        best, best_fit = -1, Fit(0.0, "")
+        for other in candidates.get(covered_target[number], ()):
+            if other in state.partner_golden:
+                continue
+            fit = _level_fit(target, number, golden, other)
+            # Innermost first on both sides: of equally good levels the deepest is taken.
+            if fit.score > best_fit.score or (fit.score == best_fit.score and other > best):
+                best, best_fit = other, fit
+        if best >= 0:
+            state.add((number,), (best,), Relation.SAME, best_fit)
+
+
+def _leaf_pair_marks(state: _State) -> tuple[dict[int, int], dict[int, int]]:
+    """One number per pair of leaf modules, on the first module of either side."""
+    marks_target, marks_golden = {}, {}
+    for number, partner in state.partner.items():
+        group = state.partner_golden[partner[0]]
+        if number == group[0] and not state.target.children[number] and not state.golden.children[partner[0]]:
+            mark = hash((number, partner[0])) & 0xFFFFFFFFFFFF
+            marks_target[number] = mark
+            marks_golden[partner[0]] = mark
+    return marks_target, marks_golden
+
+
+def _coverage(table: ModuleTable, marks: dict[int, int]) -> list[tuple[int, int]]:
+    """Per module: how many pairs of leaf modules it holds, and the sum of their marks, which names exactly which."""
+    counts, sums = [0] * len(table.path), [0] * len(table.path)
+    for number in range(len(table.path) - 1, 0, -1):
+        if number in marks:
+            counts[number] += 1
+            sums[number] += marks[number]
+        counts[table.parent[number]] += counts[number]
+        sums[table.parent[number]] += sums[number]
+    return list(zip(counts, sums))
+
+
+def _level_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> Fit:
+    score, evidence = name_fit(target, t, golden, g)
+    mine, other = target.features(t), golden.features(g)
+    gain, texts = activation_fit(mine.inputs, mine.outputs, other.inputs, other.outputs)
+    if mine.parameter_shapes != other.parameter_shapes:
+        score -= 2.0
+    return Fit(score + gain + 3.0, "; ".join(["hold each other's counterparts", *evidence, *texts]))
