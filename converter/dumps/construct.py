@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from converter.dumps.json_file import listed
 from converter.errors import UserError
@@ -18,10 +18,10 @@ NOT_STATED = -1
 class Construct:
     """Columns of construct.json, one element a node, in file order."""
 
-    names: List[str]
-    parents: List[Optional[str]]  # None = child of the root
-    micro_steps: Optional[List[int]]  # None = the file says nothing about micro steps; NOT_STATED for single nodes
-    warnings: List[str]
+    names: list[str]
+    parents: list[Optional[str]]  # None = child of the root
+    micro_steps: Optional[list[int]]  # None = the file says nothing about micro steps; NOT_STATED for single nodes
+    warnings: list[str]
 
 
 def read_construct(document: Any, path: Path) -> Construct:
@@ -31,12 +31,13 @@ def read_construct(document: Any, path: Path) -> Construct:
     Megatron key. Raises UserError when there is no tree in the file.
     """
     if not isinstance(document, dict):
-        raise UserError(f"{path} must hold a JSON object (node name: parent), but holds {kind_of(document)}: dump again, or give another rank directory")
+        raise UserError(f"{path} must hold a JSON object (node name: parent), but holds {kind_of(document)}: "
+                        "dump again, or give another rank directory")
     stated = MICRO_STEP_KEY in document
     if len(document) == (1 if stated else 0):
         raise UserError(f"{path} is empty, so there is no tree to draw: dump again with level L0 or mix")
-    names: List[str] = list(document)
-    parents: List[Optional[str]] = list(document.values())
+    names: list[str] = list(document)
+    parents: list[Optional[str]] = list(document.values())
     if stated:
         at = names.index(MICRO_STEP_KEY)
         del names[at], parents[at]
@@ -46,10 +47,10 @@ def read_construct(document: Any, path: Path) -> Construct:
     return _mixed(names, parents, stated)
 
 
-def _mixed(names: List[str], values: List[Any], stated: bool) -> Construct:
-    parents: List[Optional[str]] = []
-    steps: List[int] = []
-    malformed: List[str] = []
+def _mixed(names: list[str], values: list[Any], stated: bool) -> Construct:
+    parents: list[Optional[str]] = []
+    steps: list[int] = []
+    malformed: list[str] = []
     for name, value in zip(names, values):
         step = NOT_STATED
         if isinstance(value, list):
@@ -73,5 +74,5 @@ def _mixed(names: List[str], values: List[Any], stated: bool) -> Construct:
 
 def kind_of(value: Any) -> str:
     """What a JSON value is, in the words of a message."""
-    kinds: Dict[type, str] = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}
+    kinds: dict[type, str] = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}
     return kinds.get(type(value), "an object")

@@ -6,9 +6,10 @@ import json
 import re
 import sys
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from converter.errors import UserError
 
@@ -36,7 +37,8 @@ def read_file(path: Path) -> tuple[bytearray, int, int]:
         with open(path, "rb", buffering=0) as file:
             contents = bytearray(file.readall())
     except FileNotFoundError:
-        raise UserError(f"{path} is not there: give the directory of a rank, which holds dump.json, construct.json and stack.json") from None
+        raise UserError(f"{path} is not there: give the directory of a rank, which holds dump.json, construct.json and stack.json"
+                        ) from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     size, checksum = len(contents), zlib.crc32(contents)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional
 
 from converter.dumps.columns import (
     PRESENT_BOOLEAN,
@@ -25,8 +25,8 @@ from converter.dumps.columns import (
 )
 
 # role, kind, name, type, dtype, shape, requires_grad, present, Max, Min, Mean, Norm, value, checksum, data_name, exact
-Row = Tuple[int, int, str, Optional[str], Optional[str], Optional[Tuple[int, ...]], int, int, float, float, float, float,
-            Optional[str], Optional[str], Optional[str], Optional[Tuple[str, str, str, str]]]
+Row = tuple[int, int, str, Optional[str], Optional[str], Optional[tuple[int, ...]], int, int, float, float, float, float,
+            Optional[str], Optional[str], Optional[str], Optional[tuple[str, str, str, str]]]
 
 MISSING_NUMBER = math.nan
 LARGEST_EXACT_INTEGER = 2 ** 53
@@ -50,9 +50,9 @@ def is_parameters_grad(name: str) -> bool:
     return index.isdecimal() and stem.endswith(".parameters_grad")
 
 
-def flatten_entry(entry: dict[str, Any], gradients: bool) -> List[Row]:
+def flatten_entry(entry: dict[str, Any], gradients: bool) -> list[Row]:
     """The rows of one entry of dump.json. `gradients`: it is a parameters_grad entry (parameter name → one-element list)."""
-    rows: List[Row] = []
+    rows: list[Row] = []
     if gradients:
         for name, value in entry.items():
             if isinstance(value, list) and len(value) == 1:
@@ -78,7 +78,7 @@ def is_leaf(value: dict[str, Any]) -> bool:
     return isinstance(value.get("type"), str)
 
 
-def flatten(role: int, name: str, value: Any, rows: List[Row]) -> None:
+def flatten(role: int, name: str, value: Any, rows: list[Row]) -> None:
     """Append the rows of a value, depth first. Iterative: values may be nested thousands of levels deep."""
     todo = [(name, value)]
     while todo:
@@ -161,7 +161,7 @@ def tensor_row(role: int, name: str, leaf: dict[str, Any]) -> Row:
             (texts[0], texts[1], texts[2], texts[3]) if exact else None)
 
 
-def _statistic(value: Any) -> Tuple[float, str, bool]:
+def _statistic(value: Any) -> tuple[float, str, bool]:
     """One of Max, Min, Mean, Norm: the nearest float64, its exact text ("" = missing), and whether it is a number."""
     if value is None:
         return MISSING_NUMBER, "", False
@@ -202,9 +202,9 @@ def requires_grad_of(value: Any) -> int:
     return 0 if not isinstance(value, bool) else 2 if value else 1
 
 
-def shape_of(value: Any) -> Optional[Tuple[int, ...]]:
+def shape_of(value: Any) -> Optional[tuple[int, ...]]:
     """A shape, or None where the dump has none or something else than a list of integers."""
-    if isinstance(value, list) and all(isinstance(size, int) and not isinstance(size, bool) and -2 ** 63 <= size < 2 ** 63 for size in value):
+    if isinstance(value, list) and all(type(size) is int and abs(size) < 2 ** 63 for size in value):
         return tuple(value)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Union
 
 import numpy as np
 
@@ -19,22 +19,22 @@ DUMP_FILE, CONSTRUCT_FILE, STACK_FILE = "dump.json", "construct.json", "stack.js
 TENSOR_DIRECTORY = "dump_tensor_data"
 
 
-def read_dump(directory: Union[str, "os.PathLike[str]"]) -> Dump:
+def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
     """Read a rank directory. The same columns as `converter.dumps.reader.read_dump`, several times slower.
 
     Raises UserError when dump.json or construct.json is missing, is not valid JSON or holds no tree.
     """
     folder = Path(directory)
-    inputs: List[Tuple[str, int, int]] = []
+    inputs: list[tuple[str, int, int]] = []
     header = load(folder / DUMP_FILE, inputs)
     data, warnings = data_of(header, folder / DUMP_FILE)
     document = load(folder / CONSTRUCT_FILE, inputs)
     construct = read_construct(document, folder / CONSTRUCT_FILE)
     names = construct.names + [name for name in data if name not in document]
-    rows: List[Row] = []
-    row_end: List[int] = []
-    malformed: List[str] = []
-    unknown: Dict[str, str] = {}
+    rows: list[Row] = []
+    row_end: list[int] = []
+    malformed: list[str] = []
+    unknown: dict[str, str] = {}
     for name in names:
         entry = data.get(name)
         if isinstance(entry, dict):
@@ -53,17 +53,18 @@ def read_dump(directory: Union[str, "os.PathLike[str]"]) -> Dump:
     return finish(folder, header, construct, names, leaves_of(rows), row_end, has_data, inputs, warnings)
 
 
-def load(path: Path, inputs: List[Tuple[str, int, int]]) -> Any:
+def load(path: Path, inputs: list[tuple[str, int, int]]) -> Any:
     """Decode one file and note its size and checksum in `inputs`."""
     contents, size, checksum = read_file(path)
     inputs.append((path.name, size, checksum))
     return parse(contents, path)
 
 
-def data_of(header: Any, path: Path) -> Tuple[Dict[str, Any], List[str]]:
+def data_of(header: Any, path: Path) -> tuple[dict[str, Any], list[str]]:
     """The object `data` of a decoded dump.json."""
     if not isinstance(header, dict):
-        raise UserError(f"{path} must hold a JSON object with the key data, but holds {kind_of(header)}: dump again, or give another rank directory")
+        raise UserError(f"{path} must hold a JSON object with the key data, but holds {kind_of(header)}: "
+                        "dump again, or give another rank directory")
     if "data" not in header:
         raise UserError(f"{path} has no key data: it is no dump.json of a statistics, tensor or structure dump")
     data = header["data"]
@@ -74,7 +75,7 @@ def data_of(header: Any, path: Path) -> Tuple[Dict[str, Any], List[str]]:
     return data, []
 
 
-def entry_warnings(malformed: List[str], unknown: Dict[str, str]) -> List[str]:
+def entry_warnings(malformed: list[str], unknown: dict[str, str]) -> list[str]:
     """Warnings about entries that are no objects, and about keys of entries (key → first node) that no reader knows."""
     warnings = []
     if malformed:
@@ -85,8 +86,8 @@ def entry_warnings(malformed: List[str], unknown: Dict[str, str]) -> List[str]:
     return warnings
 
 
-def finish(folder: Path, header: Dict[str, Any], construct: Construct, names: List[str], leaves: Leaves, row_end: Any,
-           has_data: Any, inputs: List[Tuple[str, int, int]], warnings: List[str]) -> Dump:
+def finish(folder: Path, header: dict[str, Any], construct: Construct, names: list[str], leaves: Leaves, row_end: Any,
+           has_data: Any, inputs: list[tuple[str, int, int]], warnings: list[str]) -> Dump:
     """Read the stacks and put the columns together."""
     stacks, stack, stack_warnings = stacks_of(folder, names, inputs)
     tensors = folder / TENSOR_DIRECTORY
@@ -111,7 +112,7 @@ def finish(folder: Path, header: Dict[str, Any], construct: Construct, names: Li
     )
 
 
-def stacks_of(folder: Path, names: List[str], inputs: List[Tuple[str, int, int]]) -> Tuple[List[Tuple[str, ...]], Any, List[str]]:
+def stacks_of(folder: Path, names: list[str], inputs: list[tuple[str, int, int]]) -> tuple[list[tuple[str, ...]], Any, list[str]]:
     """Stacks as `read_stacks` gives them; a dump without stack.json has none."""
     path = folder / STACK_FILE
     if not path.exists():
@@ -129,15 +130,15 @@ def summary_mode(leaves: Leaves) -> str:
     return "statistics" if leaves.present[leaves.kind == LeafKind.TENSOR].any() else "none"
 
 
-def _text(header: Dict[str, Any], key: str) -> str:
+def _text(header: dict[str, Any], key: str) -> str:
     value = header.get(key)
     return value if isinstance(value, str) else ""
 
 
-def leaves_of(rows: List[Row]) -> Leaves:
+def leaves_of(rows: list[Row]) -> Leaves:
     """Columns of a list of rows."""
-    strings: Dict[str, int] = {}
-    shapes: Dict[Tuple[int, ...], int] = {}
+    strings: dict[str, int] = {}
+    shapes: dict[tuple[int, ...], int] = {}
 
     def texts(column: int) -> Any:
         return np.array([_number(strings, row[column]) for row in rows], dtype=np.int32)
@@ -164,5 +165,5 @@ def leaves_of(rows: List[Row]) -> Leaves:
     )
 
 
-def _number(ids: Dict[str, int], text: Optional[str]) -> int:
+def _number(ids: dict[str, int], text: Any) -> int:
     return -1 if text is None else ids.setdefault(text, len(ids))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from converter.dumps.construct import kind_of
 from converter.dumps.json_file import listed
 
-Stack = Tuple[str, ...]
+Stack = tuple[str, ...]
 
 
-def read_stacks(document: Any, index: Dict[str, int], names: List[str]) -> Tuple[List[Stack], NDArray[np.int32], List[str]]:
+def read_stacks(document: Any, index: dict[str, int], names: list[str]) -> tuple[list[Stack], NDArray[np.int32], list[str]]:
     """Distinct stacks, the stack of every node (int32, -1 = none), and warnings.
 
     `index` is the number of each name in `names`. Both formats are read, entry by entry: `{node: [line, …]}` and
@@ -23,9 +23,9 @@ def read_stacks(document: Any, index: Dict[str, int], names: List[str]) -> Tuple
     stack = np.full(len(names), -1, dtype=np.int32)
     if not isinstance(document, dict):
         return [], stack, [f"stack.json must hold a JSON object, but holds {kind_of(document)}; call stacks are left out"]
-    ids: Dict[Stack, int] = {}
-    owner: Dict[str, int] = {}
-    malformed: List[str] = []
+    ids: dict[Stack, int] = {}
+    owner: dict[str, int] = {}
+    malformed: list[str] = []
     for key, value in document.items():
         if isinstance(value, list) and len(value) == 2 and isinstance(value[0], list):
             nodes, lines = value
@@ -54,10 +54,10 @@ def _line(line: Any) -> str:
     return line
 
 
-def _share_with_backward(stack: NDArray[np.int32], owner: Dict[str, int], names: List[str]) -> None:
+def _share_with_backward(stack: NDArray[np.int32], owner: dict[str, int], names: list[str]) -> None:
     """Give backward nodes the stack of their forward twin."""
-    nodes: List[int] = []
-    numbers: List[int] = []
+    nodes: list[int] = []
+    numbers: list[int] = []
     for node, name in enumerate(names):
         if ".backward" not in name or stack[node] >= 0:
             continue

@@ -11,19 +11,17 @@
 
 from __future__ import annotations
 
-from typing import List, Tuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from converter.dumps.columns import Dump
-from converter.tree.calls import calls_of
+from converter.tree.calls import ROOT, UNPLACED, calls_of
 from converter.tree.columns import FLAG_HAS_DATA, FLAG_INPLACE, FLAG_RECOMPUTED, ROOT_NAME, Direction, NodeKind, Tree
 from converter.tree.gradients import place_gradients
 from converter.tree.micro_steps import micro_steps_of
 from converter.tree.names import NameColumns, parse_names
 from converter.tree.numbering import number_nodes
-from converter.tree.placement import ROOT, UNPLACED, place
+from converter.tree.placement import place
 from converter.tree.recompute import mark_descendants, place_recomputed
 
 COLLECTION_NAME = "Apis_Between_Modules"
@@ -46,7 +44,7 @@ def build_tree(dump: Dump) -> Tree:
 
 
 def _assemble(dump: Dump, names: NameColumns, parent: NDArray[np.int64], recomputed: NDArray[np.bool_], step: NDArray[np.int32],
-              warnings: List[str]) -> Tree:
+              warnings: list[str]) -> Tree:
     """Add the made nodes (root, collections, "Unplaced") behind those of the dump and number all of them."""
     count = len(dump.names)
     members, first = _collections(names, parent, step)
@@ -97,7 +95,7 @@ def _assemble(dump: Dump, names: NameColumns, parent: NDArray[np.int64], recompu
     )
 
 
-def _collections(names: NameColumns, parent: NDArray[np.int64], step: NDArray[np.int32]) -> Tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _collections(names: NameColumns, parent: NDArray[np.int64], step: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The collection of every node (-1 = none) and the first API of every collection.
 
     A collection is a maximal run of at least two APIs of one micro step that follow each other at the root.

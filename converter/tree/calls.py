@@ -11,6 +11,7 @@ from converter.tree.columns import Direction, NodeKind
 from converter.tree.names import NameColumns
 
 NO_NODE = -1
+ROOT, UNPLACED = -1, -2  # parents that are no node of the dump
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Dict, List
-
 import numpy as np
 from numpy.typing import NDArray
 
-from converter.tree.calls import Calls
+from converter.tree.calls import ROOT, UNPLACED, Calls
 from converter.tree.columns import NodeKind
 from converter.tree.names import NameColumns
-from converter.tree.placement import ROOT, UNPLACED
 
 
 def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent: NDArray[np.int64], step: NDArray[np.int32]) -> None:
@@ -21,7 +18,7 @@ def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent:
     older name without number, the highest-numbered backward call. Modules without one: the highest forward call, else
     "Unplaced".
     """
-    by_stem: Dict[int, List[int]] = {}
+    by_stem: dict[int, list[int]] = {}
     for node in np.flatnonzero((names.kind == NodeKind.PARAMETERS_GRAD) & (parent == ROOT)).tolist():
         by_stem.setdefault(int(names.stem[node]), []).append(node)
     for stem, nodes in by_stem.items():
@@ -37,7 +34,7 @@ def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent:
         step[nodes] = step[places]
 
 
-def _places(calls: List[int], steps: List[int], count: int) -> List[int]:
+def _places(calls: list[int], steps: list[int], count: int) -> list[int]:
     """The call for each of `count` nodes in the order of their numbers."""
     if count == len(calls):
         return calls

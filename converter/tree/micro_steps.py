@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import List, Optional
+from typing import Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
 from converter.dumps.construct import NOT_STATED
-from converter.tree.calls import NO_NODE, Calls
+from converter.tree.calls import NO_NODE, ROOT, Calls
 from converter.tree.columns import Direction, NodeKind
 from converter.tree.names import NameColumns
-from converter.tree.placement import ROOT, top_of
+from converter.tree.placement import top_of
 
 
-def micro_steps_of(stated: Optional[List[int]], names: NameColumns, forward: Calls, parent: NDArray[np.int64],
+def micro_steps_of(stated: Optional[list[int]], names: NameColumns, forward: Calls, parent: NDArray[np.int64],
                    recomputed: NDArray[np.bool_], count: int) -> NDArray[np.int32]:
     """Micro step of every node, from 0. `stated` is Dump.micro_steps, `count` the number of nodes with a call order.
 

@@ -11,7 +11,6 @@ that keeps its own name as label. The part before call and direction is the *ste
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, List, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +37,17 @@ class NameColumns:
     path: NDArray[np.int32]
     label: NDArray[np.int32]
     prefix: NDArray[np.int32]
-    paths: List[Tuple[str, ...]]
-    labels: List[str]
+    paths: list[tuple[str, ...]]
+    labels: list[str]
 
 
-def parse_names(names: List[str]) -> NameColumns:
+def parse_names(names: list[str]) -> NameColumns:
     """Take all names apart. Linear in their total length."""
-    stems: Dict[str, int] = {}
-    stem_of: List[int] = []
-    calls: List[int] = []
-    directions: List[int] = []
-    gradients: List[int] = []
+    stems: dict[str, int] = {}
+    stem_of: list[int] = []
+    calls: list[int] = []
+    directions: list[int] = []
+    gradients: list[int] = []
     for node, name in enumerate(names):
         stem, last = _split(name)
         call = -1
@@ -76,7 +75,7 @@ def parse_names(names: List[str]) -> NameColumns:
     return _with_stems(list(stems), stem_of, calls, directions, gradients)
 
 
-def _split(name: str) -> Tuple[str, str]:
+def _split(name: str) -> tuple[str, str]:
     before, _, last = name.rpartition(".")
     return before, last
 
@@ -86,9 +85,9 @@ def _is_call(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _LONGEST_CALL and (text[0] != "0" or text == "0")
 
 
-def _with_stems(stems: List[str], stem_of: List[int], calls: List[int], directions: List[int], gradients: List[int]) -> NameColumns:
-    paths: Dict[Tuple[str, ...], int] = {(): 0}
-    labels: Dict[str, int] = {"": 0}
+def _with_stems(stems: list[str], stem_of: list[int], calls: list[int], directions: list[int], gradients: list[int]) -> NameColumns:
+    paths: dict[tuple[str, ...], int] = {(): 0}
+    labels: dict[str, int] = {"": 0}
     columns = np.empty((len(stems), 4), dtype=np.int32)
     for number, stem in enumerate(stems):
         prefix, path, label, kind = _take_apart(stem)
@@ -110,7 +109,7 @@ def _with_stems(stems: List[str], stem_of: List[int], calls: List[int], directio
     )
 
 
-def _take_apart(stem: str) -> Tuple[str, Tuple[str, ...], str, int]:
+def _take_apart(stem: str) -> tuple[str, tuple[str, ...], str, int]:
     """Prefix, path, label and kind of a stem."""
     prefix, _, rest = stem.partition(".")
     if rest and prefix in API_PREFIXES:

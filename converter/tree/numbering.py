@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import List, Tuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 
-def number_nodes(parent: NDArray[np.int64], order: NDArray[np.int64]) -> Tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32],
+def number_nodes(parent: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32],
                                                                                 NDArray[np.int32]]:
     """Walk the tree whose parents are given; the root, the last node, has parent -1. Siblings stand in rising `order`.
 
@@ -18,8 +16,8 @@ def number_nodes(parent: NDArray[np.int64], order: NDArray[np.int64]) -> Tuple[N
     count = len(parent)
     children = np.lexsort((-order, parent))[1:]  # per parent, last child first; the root's own row comes first and is dropped
     first = np.searchsorted(parent[children], np.arange(count + 1)).tolist()
-    below: List[int] = children.tolist()
-    walk: List[int] = []
+    below: list[int] = children.tolist()
+    walk: list[int] = []
     stack = [count - 1]
     while stack:
         node = stack.pop()
@@ -31,7 +29,7 @@ def number_nodes(parent: NDArray[np.int64], order: NDArray[np.int64]) -> Tuple[N
     walked = np.array(walk, dtype=np.int64)
     new[walked] = np.arange(count)
     parents = np.where(parent[walked] >= 0, new[parent[walked]], -1)
-    above: List[int] = parents.tolist()
+    above: list[int] = parents.tolist()
     depth = [0] * count
     size = [1] * count
     for node in range(1, count):

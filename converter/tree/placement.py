@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import List, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from converter.dumps.columns import Dump
 from converter.dumps.json_file import listed
-from converter.tree.calls import NO_NODE, Calls
+from converter.tree.calls import NO_NODE, ROOT, UNPLACED, Calls
 from converter.tree.columns import ROOT_NAME, Direction, NodeKind
+from converter.tree.left_open import release
 from converter.tree.names import NameColumns
-
-ROOT, UNPLACED = -1, -2
 
 
 @dataclass(frozen=True)
@@ -23,20 +21,22 @@ class Placement:
 
     parent: NDArray[np.int64]
     corrected: NDArray[np.bool_]  # recorded under one parent, stands under another
-    warnings: List[str]
+    warnings: list[str]
 
 
 def place(dump: Dump, names: NameColumns, forward: Calls, backward: Calls) -> Placement:
     """Parents of all nodes.
 
     1. The recorded parent. A parent that no file knows leaves its node under "Unplaced", as does missing in construct.json.
-    2. A backward node without a parent belongs under the backward form of its forward twin's parent, if there is one.
-    3. The collector files a backward node under the module whose backward hook is open, which need not be the one that
+    2. What was filed below a backward call that was over by then moves to the root (left_open.py).
+    3. A backward node without a parent belongs under the backward form of its forward twin's parent, if there is one.
+    4. The collector files a backward node under the module whose backward hook is open, which need not be the one that
        called it: autograd order is not call order. A module that is not under the module containing it, and any API, goes
        where its forward twin says. (msprobe leaves APIs where they were filed.)
-    4. Nodes on a circle of parents: the first one goes under "Unplaced" and the others stay below it.
+    5. Nodes on a circle of parents: the first one goes under "Unplaced" and the others stay below it.
     """
     parent, warnings = _recorded(dump, names)
+    warnings += release(dump, names, forward, parent)
     expected = expected_parents(parent, names, forward, backward, dump.construct_count)
     without = (parent == ROOT) & (expected >= 0)
     misplaced = _outside_container(parent, names) & (expected >= ROOT)
@@ -48,7 +48,7 @@ def place(dump: Dump, names: NameColumns, forward: Calls, backward: Calls) -> Pl
     return Placement(parent, corrected, warnings)
 
 
-def _recorded(dump: Dump, names: NameColumns) -> Tuple[NDArray[np.int64], List[str]]:
+def _recorded(dump: Dump, names: NameColumns) -> tuple[NDArray[np.int64], list[str]]:
     index = dict(zip(dump.names, range(len(dump.names))))
     index.setdefault(ROOT_NAME, ROOT)  # merged exports name the root
     unknown = -3
@@ -63,8 +63,8 @@ def _recorded(dump: Dump, names: NameColumns) -> Tuple[NDArray[np.int64], List[s
     orphans = np.flatnonzero(parent == unknown)
     if len(orphans):
         parents = list(dict.fromkeys(str(dump.parents[node]) for node in orphans))
-        warnings.append(f"construct.json: {_nodes(len(orphans))} under parents that are not in the dump ({listed(parents)}) kept under Unplaced: "
-                        f"{listed([dump.names[node] for node in orphans])}")
+        warnings.append(f"construct.json: {_nodes(len(orphans))} under parents that are not in the dump ({listed(parents)}) "
+                        f"kept under Unplaced: {listed([dump.names[node] for node in orphans])}")
         parent[orphans] = UNPLACED
     strangers = np.flatnonzero(parent[count:] == UNPLACED) + count
     if len(strangers):
@@ -105,13 +105,14 @@ def _outside_container(parent: NDArray[np.int64], names: NameColumns) -> NDArray
     return result
 
 
-def _break_circles(parent: NDArray[np.int64], names: List[str]) -> List[str]:
+def _break_circles(parent: NDArray[np.int64], names: list[str]) -> list[str]:
     """Move the first node of every circle of parents under "Unplaced"."""
     adrift = np.flatnonzero(top_of(parent) < 0)
     warnings = []
-    visited = set()
+    visited: set[int] = set()
     for start in adrift.tolist():
-        node, trail = start, {}
+        node = start
+        trail: dict[int, int] = {}
         while node >= 0 and node not in visited:
             visited.add(node)
             trail[node] = len(trail)
@@ -119,7 +120,9 @@ def _break_circles(parent: NDArray[np.int64], names: List[str]) -> List[str]:
         if node in trail:
             circle = sorted(list(trail)[trail[node]:])
             parent[circle[0]] = UNPLACED
-            what = "is its own parent" if len(circle) == 1 else f"closes a circle of {len(circle)} parents ({listed([names[i] for i in circle])})"
+            what = "is its own parent"
+            if len(circle) > 1:
+                what = f"closes a circle of {len(circle)} parents ({listed([names[node] for node in circle])})"
             warnings.append(f'construct.json: "{names[circle[0]]}" {what}, kept under Unplaced')
     return warnings
 

@@ -8,32 +8,26 @@ the module around the original call, matched in order of occurrence, and so does
 
 from __future__ import annotations
 
-import re
-from typing import Dict, List, Tuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from converter.dumps.columns import Dump
-from converter.tree.calls import NO_NODE, Calls
+from converter.tree.calls import NO_NODE, ROOT, Calls
+from converter.tree.checkpoint_stacks import stack_runs_in_backward
 from converter.tree.columns import Direction, NodeKind
 from converter.tree.names import NameColumns
-from converter.tree.placement import ROOT
-
-_FRAME = re.compile(r"\s*File (?P<path>.*), line -?\d+, in (?P<function>[^,\n]+)")
-_FRAMES_TO_ENGINE = 2  # a custom backward function is called by torch/autograd/function.py within this many frames
 
 
 def place_recomputed(dump: Dump, names: NameColumns, forward: Calls, backward: Calls, parent: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Move recomputed calls in `parent` (changed in place) and return which modules were called again in backward."""
     recomputed = _inside_backward(names, parent)
-    evidence: Dict[int, bool] = {}
+    known: dict[int, bool] = {}
     for stem in _stems_at_root(names, forward, parent):
         calls = _in_order(forward.of_stem(stem))
         original = [node for node in calls if parent[node] != ROOT and not recomputed[node]]
         if not original:
             continue
-        again = [node for node in calls if parent[node] == ROOT and node > original[0] and _proven(dump, node, evidence)]
+        again = [node for node in calls if parent[node] == ROOT and node > original[0] and _proven(dump, node, known)]
         if not again:
             continue
         recomputed[again] = True
@@ -54,44 +48,23 @@ def _inside_backward(names: NameColumns, parent: NDArray[np.int64]) -> NDArray[n
     return result
 
 
-def _stems_at_root(names: NameColumns, forward: Calls, parent: NDArray[np.int64]) -> List[int]:
+def _stems_at_root(names: NameColumns, forward: Calls, parent: NDArray[np.int64]) -> list[int]:
     """Modules with forward calls both at the root and below a parent."""
     node = forward.node[names.kind[forward.node] == NodeKind.MODULE]
     at_root = parent[node] == ROOT
     both = np.intersect1d(names.stem[node[at_root]], names.stem[node[~at_root]])
-    result: List[int] = both.tolist()
+    result: list[int] = both.tolist()
     return result
 
 
-def _in_order(nodes: NDArray[np.int64]) -> List[int]:
+def _in_order(nodes: NDArray[np.int64]) -> list[int]:
     """In order of occurrence, which is the order of the dump."""
-    result: List[int] = np.sort(nodes).tolist()
+    result: list[int] = np.sort(nodes).tolist()
     return result
 
 
-def _proven(dump: Dump, node: int, evidence: Dict[int, bool]) -> bool:
-    number = int(dump.stack[node])
-    if number < 0 or dump.framework == "mindspore":
-        return True
-    if number not in evidence:
-        evidence[number] = runs_in_backward(dump.stacks[number])
-    return evidence[number]
-
-
-def runs_in_backward(stack: Tuple[str, ...]) -> bool:
-    """Whether a call stack (innermost frame first) shows a recomputation of torch, Megatron or another checkpoint function."""
-    frames = []
-    for line in stack:
-        match = _FRAME.match(line)
-        frames.append((tuple(re.split(r"[\\/]", match["path"])), match["function"].strip()) if match else ((), ""))
-    for i, (path, function) in enumerate(frames):
-        if path[-3:] == ("torch", "utils", "checkpoint.py") and function == "recompute_fn":
-            return True
-        if function == "backward" or (function == "checkpoint_function_backward" and "megatron" in path):
-            outer = frames[i + 1:i + 1 + _FRAMES_TO_ENGINE]
-            if any(path[-3:] == ("torch", "autograd", "function.py") for path, _ in outer):
-                return True
-    return False
+def _proven(dump: Dump, node: int, known: dict[int, bool]) -> bool:
+    return bool(dump.stack[node] < 0) or dump.framework == "mindspore" or stack_runs_in_backward(dump, node, known)
 
 
 def _backward_of(node: int, names: NameColumns, backward: Calls) -> int:
@@ -101,12 +74,12 @@ def _backward_of(node: int, names: NameColumns, backward: Calls) -> int:
     return int(backward.find(names.stem[node:node + 1], names.call[node:node + 1])[0])
 
 
-def _matched(nodes: List[int], targets: List[int]) -> List[Tuple[int, int]]:
+def _matched(nodes: list[int], targets: list[int]) -> list[tuple[int, int]]:
     """Nodes and targets in order of occurrence; further nodes share the last target."""
     return [(node, targets[min(i, len(targets) - 1)]) for i, node in enumerate(nodes)]
 
 
-def _matched_backward(returns: List[int], again: List[int], targets: List[int], names: NameColumns) -> List[Tuple[int, int]]:
+def _matched_backward(returns: list[int], again: list[int], targets: list[int], names: NameColumns) -> list[tuple[int, int]]:
     """Targets of the backward calls. Some collectors give them the number of the recomputed call, some count them from 0."""
     number = {int(names.call[node]): i for i, node in enumerate(again)}
     if all(int(names.call[node]) in number for node in returns):
@@ -127,12 +100,11 @@ def _move(node: int, target: int, parent: NDArray[np.int64]) -> None:
 
 def mark_descendants(recomputed: NDArray[np.bool_], parent: NDArray[np.int32], direction: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Extend the mark to all forward nodes below a recomputed call. `parent` in pre-order: parents come first."""
-    marks = recomputed.copy()
-    if marks.any():
-        flags = marks.tolist()
+    if recomputed.any():
+        flags = recomputed.tolist()
         forward = (direction == Direction.FORWARD).tolist()
         for node, above in enumerate(parent.tolist()):
             if above >= 0 and flags[above] and forward[node]:
                 flags[node] = True
-        marks = np.array(flags, dtype=np.bool_)
-    return marks
+        return np.array(flags, dtype=np.bool_)
+    return recomputed
