@@ -155,7 +155,8 @@ def _scopes(entry: Entry, name: str) -> list[Rule]:
         raise error_in(name, entry.value, "'scopes' is a list: write '- path: …' and 'rules:' below it")
     rules: list[Rule] = []
     for item in entry.value.value:
-        parts = {part.key.strip(): part for part in _mapping(item, name, "each entry of 'scopes' holds 'path', 'class' or both, and 'rules'")}
+        block = _mapping(item, name, "each entry of 'scopes' holds 'path', 'class' or both, and 'rules'")
+        parts = {part.key.strip(): part for part in block}
         for key, part in parts.items():
             if key not in _SCOPE_KEYS:
                 raise error_at(name, part.line, part.column, f"'{key}' means nothing in a scope: {_unknown(key, _SCOPE_KEYS)}")
@@ -227,7 +228,7 @@ def _rule(entry: Entry, scope: Scope, name: str) -> Rule:
     if len(sources) == 1 and isinstance(entry.key_node, yaml.SequenceNode):
         source_text = source_text[1:-1]
     if len(sources) > 1 and len(destinations) != 1:
-        raise error_at(name, entry.line, entry.column, "several names stand on both sides, or none on the right: one side must be a single name")
+        raise error_at(name, entry.line, entry.column, "a list on the left wants one single name on the right")
     group = len(sources) > 1 or len(destinations) > 1 or _gathers(sources, destinations)
     relation, layout = _group_options(options, group, name)
     _check_holes(sources, destinations, value, name)
@@ -289,7 +290,8 @@ def _group_options(options: dict[str, Entry], group: bool, name: str) -> tuple[R
     numbers = {key: _count(options[key], name) for key in ("heads", "kv_heads", "shards") if key in options}
     if "layout" not in options:
         for key in numbers:
-            raise error_at(name, options[key].line, options[key].column, f"'{key}' belongs to a layout: add 'layout: per_group' or 'per_shard'")
+            raise error_at(name, options[key].line, options[key].column,
+                           f"'{key}' belongs to a layout: add 'layout: per_group' or 'layout: per_shard'")
         return relation, None
     text = _name(options["layout"].value, name, "'layout'")
     if text not in _LAYOUTS:

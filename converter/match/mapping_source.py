@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
+from typing import Union, cast
 
 import yaml
 
@@ -91,8 +91,7 @@ def compose(text: str, name: str) -> Node | None:
         UserError: not YAML, more than one document, nested too deeply.
     """
     try:
-        node: Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
-        return node
+        return cast("Union[Node, None]", yaml.compose(text, Loader=yaml.SafeLoader))
     except yaml.reader.ReaderError as problem:
         before = text[:problem.position]
         line = before.count("\n") + 1
