@@ -11,12 +11,10 @@ import numpy as np
 from converter.dumps.columns import Dump, LeafKind, Leaves
 from converter.dumps.construct import Construct, kind_of, read_construct
 from converter.dumps.json_file import listed, parse, read_file, repeated_keys_warning
+from converter.dumps.layout import CONSTRUCT_FILE, DUMP_FILE, STACK_FILE, TENSOR_DIRECTORY, require_files
 from converter.dumps.leaf import GROUP_KEYS, Row, flatten_entry, is_parameters_grad
 from converter.dumps.stacks import read_stacks
 from converter.errors import UserError
-
-DUMP_FILE, CONSTRUCT_FILE, STACK_FILE = "dump.json", "construct.json", "stack.json"
-TENSOR_DIRECTORY = "dump_tensor_data"
 
 
 def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
@@ -25,6 +23,7 @@ def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
     Raises UserError when dump.json or construct.json is missing, is not valid JSON or holds no tree.
     """
     folder = Path(directory)
+    require_files(os.fspath(folder))
     inputs: list[tuple[str, int, int]] = []
     header = load(folder / DUMP_FILE, inputs)
     data, warnings = data_of(header, folder / DUMP_FILE)
