@@ -120,7 +120,7 @@ def _follow_twins(target: Graph, golden: Graph, left: list[int], right: list[int
 
 
 def _pair(target: Graph, golden: Graph, a: int, b: int, same_code: bool, evidence: str = "") -> Pair:
-    if target.tree.names[a] == golden.tree.names[b]:
+    if same_code and target.tree.names[a] == golden.tree.names[b]:
         return Pair((a,), (b,), Relation.SAME, How.EXACT, 1.0, "same name")
     if not evidence:
         evidence = "same API in the same place of the call sequence" if same_code else "same API with equal output statistics"

@@ -38,9 +38,8 @@ def find_groups(whole_side: ModuleTable, wholes: list[int], part_side: ModuleTab
     for i, module in enumerate(wholes):
         weight = _weight(whole_side, module)
         for siblings in by_parent.values():
-            if weight is None:
-                group = _group_by_phrase(whole_side, module, part_side, parts, siblings)
-            else:
+            group = _group_by_phrase(whole_side, module, weight, part_side, parts, siblings, part_weight)
+            if group is None and weight is not None:
                 group = _group_by_shape(whole_side, module, weight, part_side, parts, siblings, part_weight)
             if group is not None:
                 groups.append(Group(i, group[0], group[1]))
@@ -115,15 +114,32 @@ def _fit(whole_side: ModuleTable, module: int, part_side: ModuleTable, chosen: l
     return Fit(score, "; ".join(evidence))
 
 
-def _group_by_phrase(whole_side: ModuleTable, module: int, part_side: ModuleTable, parts: list[int],
-                     siblings: list[int]) -> tuple[tuple[int, ...], Fit] | None:
+def _group_by_phrase(whole_side: ModuleTable, module: int, weight: tuple[int, ...] | None, part_side: ModuleTable, parts: list[int],
+                     siblings: list[int], part_weight: list[tuple[int, ...] | None]) -> tuple[tuple[int, ...], Fit] | None:
+    """Groups that names tell. They come first: under sharding a part of the parts may add up by chance."""
     names = _PARTS_BY_PHRASE.get(phrase(whole_side.component(module)))
-    if names is None or whole_side.features(module).parameters:
+    if names is None:
         return None
     position_of = {phrase(part_side.component(parts[position])): position for position in siblings}
     if not all(name in position_of for name in names):
         return None
     chosen = tuple(sorted(position_of[name] for name in names))
-    if any(part_side.features(parts[position]).parameters for position in chosen):
+    shapes = [part_weight[position] for position in chosen]
+    text = f"{whole_side.component(module)} is {' + '.join(part_side.component(parts[p]) for p in chosen)} by name"
+    known = [shape for shape in shapes if shape is not None]
+    if weight is None:
+        return None if known else (chosen, Fit(6.0, text))
+    if len(known) < len(shapes) or any(shape[1] != weight[1] for shape in known):
         return None
-    return chosen, Fit(6.0, f"{whole_side.component(module)} is {' + '.join(part_side.component(parts[p]) for p in chosen)} by name")
+    total = sum(shape[0] for shape in known)
+    larger, smaller = max(total, weight[0]), min(total, weight[0])
+    if larger == smaller:
+        return chosen, _fit(whole_side, module, part_side, [parts[p] for p in chosen], weight, 0)
+    if larger % smaller:
+        return None
+    return chosen, Fit(6.0, f"{text}; sharded by {larger // smaller}")
+
+
+def names_a_part(whole: str, part: str) -> bool:
+    """One component is a fused layer and the other one of its parts ("linear_qkv" and "k_proj"): never the same thing."""
+    return phrase(part) in _PARTS_BY_PHRASE.get(phrase(whole), ())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, Union
 
 DEEP = "**"
@@ -36,16 +35,12 @@ class Binding(NamedTuple):
 Bindings = tuple[Binding, ...]
 
 
-@dataclass(frozen=True)
-class Component:
+class Component(NamedTuple):
     """One component of a pattern, taken apart into literal text and holes."""
 
     text: str
+    literal: bool
     pieces: tuple[Union[str, Hole], ...]
-
-    @property
-    def literal(self) -> bool:
-        return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property
     def holes(self) -> tuple[Hole, ...]:
@@ -74,7 +69,7 @@ def _component(part: str, whole: str) -> Component:
     if not part:
         raise PatternError(f"'{whole}' has an empty component: dots stand between two names only")
     if part == DEEP:
-        return Component(part, (Hole(DEEP),))
+        return Component(part, False, (Hole(DEEP),))
     if DEEP in part:
         raise PatternError(f"'**' in '{part}' must be a component of its own: write '**' between two dots, or '*' inside a name")
     pieces: list[Union[str, Hole]] = []
@@ -89,7 +84,7 @@ def _component(part: str, whole: str) -> Component:
     for piece in pieces:
         if isinstance(piece, str) and ("{" in piece or "}" in piece):
             raise PatternError(f"'{whole}' has a single brace: a number is written {{i}}, {{i+10}} or {{i-10}}")
-    return Component(part, tuple(pieces))
+    return Component(part, not any(isinstance(piece, Hole) for piece in pieces), tuple(pieces))
 
 
 def _hole(text: str, whole: str) -> Hole:
@@ -209,7 +204,7 @@ def substitute(pattern: Pattern, bindings: Bindings) -> Pattern | None:
             inner = held[DEEP][used.get(DEEP, 0)]
             assert isinstance(inner, tuple)
             used[DEEP] = used.get(DEEP, 0) + 1
-            filled.extend(Component(text, (text,)) for text in inner)
+            filled.extend(Component(text, True, (text,)) for text in inner)
             continue
         pieces: list[Union[str, Hole]] = []
         for piece in component.pieces:
@@ -228,9 +223,9 @@ def substitute(pattern: Pattern, bindings: Bindings) -> Pattern | None:
                 pieces.append(str(value + piece.offset))
         if all(isinstance(piece, str) for piece in pieces):
             text = "".join(piece for piece in pieces if isinstance(piece, str))
-            filled.append(Component(text, (text,)))
+            filled.append(Component(text, True, (text,)))
         else:
-            filled.append(Component(component.text, tuple(pieces)))
+            filled.append(Component(component.text, False, tuple(pieces)))
     return tuple(filled)
 
 

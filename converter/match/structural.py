@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from converter.match.align import align_atoms
-from converter.match.fused import find_groups
+from converter.match.fused import find_groups, names_a_part
 from converter.match.modules import ModuleTable
 from converter.match.pairing import How, Relation
 from converter.match.paths import PathPair
@@ -103,6 +103,8 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
         if b in state.partner_golden or is_list_mine[i] != is_list_other[j]:
             return FORBIDDEN
         fit = fits.get((i, j))
+        if fit is None and _part_of_fused(target, a, golden, b):
+            return FORBIDDEN
         if fit is None:
             fit = list_fit(target, a, golden, b, state.partner) if is_list_mine[i] else leaf_fit(target, a, golden, b)
             fits[i, j] = fit
@@ -141,6 +143,14 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
                 if partner is not None and len(partner) == 1 and (block, partner[0]) not in following:
                     following.append((block, partner[0]))
     return following
+
+
+def _part_of_fused(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> bool:
+    """A fused layer by name against one of its parts, unless their parameters are equal in shape and value."""
+    if not names_a_part(target.component(t), golden.component(g)) and not names_a_part(golden.component(g), target.component(t)):
+        return False
+    mine, other = target.features(t).parameters, golden.features(g).parameters
+    return not (mine and len(mine) == len(other) and all(any(a.agrees(b) for b in other) for a in mine))
 
 
 def _pair_list(state: _State, t: int, g: int, fit: Fit) -> list[tuple[int, int]]:
