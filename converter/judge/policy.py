@@ -13,7 +13,7 @@ from converter.judge.policy_rules import PolicyRule
 from converter.judge.policy_source import TOLERANCES, Value, every_key, read_values
 from converter.judge.policy_values import did_you_mean
 from converter.judge.reasons import CATALOGUE
-from converter.match.mapping_source import decode_text, error_at
+from converter.yaml_source import decode_text, error_at
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable

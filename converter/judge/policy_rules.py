@@ -10,7 +10,7 @@ import yaml
 
 from converter.compare.dtypes import EPSILON, canonical, category
 from converter.judge.policy_values import did_you_mean, read_items, read_names, read_number, read_pattern, read_word, said
-from converter.match.mapping_source import Node, check_tag, entries, error_at, error_in
+from converter.yaml_source import Node, check_tag, entries, error_at, error_in
 
 ROLES = ("input", "parameter", "output", "gradient")
 _KEYS = ("nodes", "roles", "dtypes", "warning", "error")

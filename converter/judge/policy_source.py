@@ -12,7 +12,7 @@ from converter.errors import UserError
 from converter.judge.policy_rules import read_rules
 from converter.judge.policy_values import did_you_mean, read_names, read_number, read_patterns, read_text, read_word, said
 from converter.judge.reasons import CATALOGUE
-from converter.match.mapping_source import Node, check_tag, compose, entries, error_at, error_in, is_empty
+from converter.yaml_source import Node, check_tag, compose, entries, error_at, error_in, is_empty
 
 SEVERITIES = ("note", "warning", "error", "not_comparable")
 ENGINES = ("scale_aware", "msprobe")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import yaml
 
-from converter.match.mapping_source import Node, check_tag, error_in, is_empty, scalar_text
+from converter.yaml_source import Node, check_tag, error_in, is_empty, scalar_text
 
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$")
 _ENDLESS = (".inf", ".Inf", ".INF", "+.inf")

@@ -14,7 +14,8 @@ import yaml
 from converter.errors import UserError
 from converter.match.mapping_pattern import DEEP, Pattern, PatternError, hole_counts, parse_pattern
 from converter.match.mapping_rules import OLD_ROOT_SCOPE, ROOT_SCOPE, Alternatives, MappingFile, ParameterAlias, Rule, Scope
-from converter.match.mapping_source import (
+from converter.match.pairing import Layout, Relation
+from converter.yaml_source import (
     Entry,
     Node,
     check_tag,
@@ -29,7 +30,6 @@ from converter.match.mapping_source import (
     read_text,
     scalar_text,
 )
-from converter.match.pairing import Layout, Relation
 
 ANY_CLASS = "*"
 _SWITCHES = ("invert", "optional", "wrappers")
@@ -43,7 +43,7 @@ _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 def read_mapping(path: str) -> MappingFile:
     """Read a mapping file. Raises UserError for everything that is wrong with it."""
-    return parse_mapping(read_text(path), path)
+    return parse_mapping(read_text(path, "mapping file"), path)
 
 
 def parse_mapping(text: str, name: str) -> MappingFile:

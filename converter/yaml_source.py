@@ -1,4 +1,4 @@
-"""The YAML of a mapping file as nodes with positions: keys as they are typed, duplicates and damage found by line and column."""
+"""YAML of mapping files and policies as nodes with positions: keys as typed, duplicates and damage found by line and column."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def column_of(node: Node) -> int:
 
 
 def error_at(name: str, line: int, column: int, text: str) -> UserError:
-    """The one form of every message about a mapping file."""
+    """The one form of every message about a file that a user writes."""
     return UserError(f"{name}, line {line}, column {column}: {text}")
 
 
@@ -51,8 +51,8 @@ def error_in(name: str, node: Node, text: str) -> UserError:
     return error_at(name, line_of(node), column_of(node), text)
 
 
-def read_text(path: str) -> str:
-    """Read a mapping file as UTF-8, with or without a byte order mark, with any line ends.
+def read_text(path: str, kind: str) -> str:
+    """Read a file as UTF-8, with or without a byte order mark, with any line ends. `kind` is what messages call it.
 
     Raises:
         UserError: the file cannot be opened or is not UTF-8.
@@ -61,16 +61,16 @@ def read_text(path: str) -> str:
         with open(path, "rb") as stream:
             data = stream.read()
     except IsADirectoryError:
-        raise UserError(f"{path} is a directory: give the mapping file itself") from None
+        raise UserError(f"{path} is a directory: give the {kind} itself") from None
     except FileNotFoundError:
-        raise UserError(f"mapping file {path} does not exist: check the path") from None
+        raise UserError(f"{kind} {path} does not exist: check the path") from None
     except OSError as problem:
-        raise UserError(f"mapping file {path} cannot be read: {problem.strerror or problem}") from None
+        raise UserError(f"{kind} {path} cannot be read: {problem.strerror or problem}") from None
     return decode_text(data, path)
 
 
 def decode_text(data: bytes, name: str) -> str:
-    """Decode the bytes of a mapping file. Raises UserError with line and column where they are not UTF-8."""
+    """Decode the bytes of a file. Raises UserError with line and column where they are not UTF-8."""
     if data.startswith(_UTF16_MARKS):
         raise error_at(name, 1, 1, "the file is encoded as UTF-16: save it as UTF-8")
     try:
@@ -103,7 +103,7 @@ def compose(text: str, name: str) -> Node | None:
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         raise error_at(name, line, column, _syntax_text(text, line, column, problem)) from None
     except RecursionError:
-        raise UserError(f"{name}: the file is nested too deeply to be read as YAML: a mapping needs three levels") from None
+        raise UserError(f"{name}: the file is nested too deeply to be read as YAML: a few levels are enough") from None
 
 
 def _code_point(character: object) -> str:
@@ -119,17 +119,17 @@ def _syntax_text(text: str, line: int, column: int, problem: yaml.MarkedYAMLErro
     if content[column - 1:column] == "\t" or "'\\t'" in said:
         return "a tab stands where YAML wants spaces: indent with spaces"
     if content[column - 1:column] == "*" and "alias" in f"{problem.context or ''}{said}":
-        return "a name that begins with '*' needs quotes, because YAML reads it as an alias: write \"*…\""
+        return "a text that begins with '*' needs quotes, because YAML reads it as an alias: write \"*…\""
     if "another document" in said:
-        return "a second document begins here ('---'): a mapping file holds one"
+        return "a second document begins here ('---'): a file holds one"
     if "undefined alias" in said:
-        return f"{said}: define it above with '&', or put quotes around the name if '*' is a wildcard"
+        return f"{said}: define it above with '&', or put quotes around the text if '*' is a wildcard"
     if "mapping values are not allowed" in said:
-        return "a second ': ' or wrong indentation: put one rule in each line and quotes around a name that contains ': '"
+        return "a second ': ' or wrong indentation: put one 'name: value' in each line and quotes around a text that contains ': '"
     if "could not find expected ':'" in said:
-        return "this line has no ': ': write 'name: counterpart'"
+        return "this line has no ': ': write 'name: value'"
     if "expected <block end>" in said:
-        return "the indentation does not fit the lines above: indent all rules of one class alike"
+        return "the indentation does not fit the lines above: indent all lines of one block alike"
     context = f" ({problem.context})" if problem.context else ""
     return f"not valid YAML: {said}{context}"
 
@@ -145,9 +145,9 @@ def is_empty(node: Node) -> bool:
 
 
 def check_tag(node: Node, name: str) -> None:
-    """Refuse tags of other applications (`!x`, `!!python/…`): nothing in a mapping file is ever constructed."""
+    """Refuse tags of other applications (`!x`, `!!python/…`): nothing is ever constructed."""
     if node.tag not in _PLAIN_TAGS:
-        raise error_in(name, node, f"the tag {node.tag} means nothing in a mapping file: remove it")
+        raise error_in(name, node, f"the tag {node.tag} means nothing here: remove it")
 
 
 def entries(node: yaml.MappingNode, name: str) -> list[Entry]:
@@ -174,11 +174,11 @@ def _entries(node: yaml.MappingNode, name: str, inside: tuple[int, ...], done: d
             blocks = value.value if isinstance(value, yaml.SequenceNode) else [value]
             for block in blocks:
                 if not isinstance(block, yaml.MappingNode):
-                    raise error_in(name, value, "'<<' wants a block of rules: '<<: *anchor'")
+                    raise error_in(name, value, "'<<' wants a block of 'name: value': write '<<: *anchor'")
                 merged.extend(_entries(block, name, (*inside, id(node)), done))
             continue
         if isinstance(key_node, yaml.MappingNode):
-            raise error_in(name, key_node, "a key that begins with '{' needs quotes, because YAML reads it as a mapping: write \"{i}\"")
+            raise error_in(name, key_node, "a key that begins with '{' needs quotes, because YAML reads it as a block: write \"{i}\"")
         entry = Entry(scalar_text(key_node) or "", key_node, value)
         identity = key_identity(key_node)
         if identity in seen:
