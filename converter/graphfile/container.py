@@ -28,7 +28,7 @@ from converter.graphfile import errors, graph_pb2
 MAGIC = b"TBGRAPH\n"
 MAJOR, MINOR = 1, 0
 PREAMBLE = struct.Struct("<8sII")
-GZIP_LEVEL = 4  # measured on a 100 k pair: docs/graph_file.md, "Why these numbers"
+GZIP_LEVEL = 3  # measured: docs/graph_file.md, "Why these numbers"
 LARGEST_HEADER = 64 << 20  # bytes; more than 500,000 sections, so a length beyond it is damage
 
 ReadRange = Callable[[int, int], bytes]  # (offset, length) -> bytes, fewer at the end of the file

@@ -40,7 +40,8 @@ def encode_tensor_blocks(side: GraphSide) -> Iterator[graph_pb2.TensorBlock]:
         ids, used = localise(np.concatenate(columns))
         name, type_, dtype, value, checksum, data_name, shapes = np.split(ids, 7)
         statistics = np.where(_numbers_present(leaves.present[rows]), leaves.statistics[rows], np.nan)
-        width = 4 if _fits_float32(statistics) else 8
+        measured = leaves.kind[rows] != LeafKind.NUMBER  # a number stands exactly in its text
+        width = 4 if _fits_float32(statistics[measured]) else 8
         present = leaves.present[rows]
         block = graph_pb2.TensorBlock(
             first_node=first,
@@ -161,6 +162,8 @@ def decode_tensor_blocks(blocks: list[graph_pb2.TensorBlock]) -> tuple[Leaves, N
         columns["shape"] = _decode_shapes(unpack(block.shape, U32, count), texts, columns["kind"], shapes)
         width = block.statistics_width
         columns["statistics"] = unpack(block.statistics, F32 if width == 4 else F64, count * 4).reshape(count, 4).astype(np.float64)
+        if width == 4:
+            _restore_numbers(columns, block, texts)
         for entry in block.exact:
             exact[rows + entry.row] = (entry.max, entry.min, entry.mean, entry.norm)
         for name, column in columns.items():
@@ -180,6 +183,17 @@ def decode_tensor_blocks(blocks: list[graph_pb2.TensorBlock]) -> tuple[Leaves, N
         **{name: whole(name, np.int32) for name in (*_PLAIN, *_OPTIONAL, "shape")},
     )
     return leaves, whole("row_end", np.int64), whole("stack", np.int32)
+
+
+def _restore_numbers(columns: dict[str, NDArray[Any]], block: graph_pb2.TensorBlock, texts: list[str]) -> None:
+    """Numbers were rounded to float32 with the rest of the block; their texts tell what they were."""
+    value = unpack(block.value, U32, block.row_count).astype(np.int64) - 1
+    present = _numbers_present(columns["present"])
+    for row in np.flatnonzero((columns["kind"] == LeafKind.NUMBER) & (value >= 0)).tolist():
+        try:
+            columns["statistics"][row, present[row]] = float(texts[value[row]])
+        except (ValueError, OverflowError):
+            pass  # no plain number: what was rounded is the best there is
 
 
 def _decode_shapes(local: NDArray[np.uint32], texts: list[str], kind: NDArray[Any],

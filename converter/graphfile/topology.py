@@ -51,18 +51,14 @@ def split_names(names: list[str], calls: NDArray[np.int32],
     tail: list[int] = []
     for name, number in zip(names, calls.tolist()):
         if number >= 0:
-            digits = str(number)
-            at = len(name) - len(digits)
-            if not name.endswith(digits) or name[at - 1 : at] != ".":
-                at = name.rfind(f".{digits}.") + 1
-            if at > 0:
-                rest = clean(name[at + len(digits) :])
-                name = clean(name[:at])
-                head.append(identify(name, len(table)))
+            component = f".{number}"
+            at = name.rfind(component)
+            rest = name[at + len(component) :]
+            if at >= 0 and rest[:1] in ("", "."):
+                head.append(identify(name[: at + 1], len(table)))
                 call.append(number)
-                tail.append(identify(rest, len(table)) if rest else empty)
+                tail.append(identify(rest, len(table)))
                 continue
-        name = clean(name)
         head.append(identify(name, len(table)))
         call.append(-1)
         tail.append(empty)
@@ -95,7 +91,7 @@ def calls_from_deltas(head: NDArray[np.int64], deltas: NDArray[np.int64]) -> NDA
 
 def encode_strings(table: dict[str, int]) -> graph_pb2.Strings:
     """The table's strings in the order of their ids."""
-    encoded = [text.encode("utf-8") for text in table]
+    encoded = [clean(text).encode("utf-8") for text in table]
     end = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
     return graph_pb2.Strings(utf8=b"".join(encoded), end=pack(end, U32))
 
