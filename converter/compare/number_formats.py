@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from converter.compare.dtypes import canonical
 
 
 @dataclass(frozen=True)
@@ -61,19 +63,9 @@ _FORMATS = (
 )
 FORMATS = {number_format.name: number_format for number_format in _FORMATS}
 
-# Other spellings, lower case, without the name of the toolkit in front.
-_SPELLINGS = {
-    "double": "float64", "float": "float32", "half": "float16", "cdouble": "complex128", "cfloat": "complex64", "chalf": "complex32",
-    "long": "int64", "int": "int32", "short": "int16", "bool_": "bool",
-    "float8e4m3fn": "float8_e4m3fn", "float8e5m2": "float8_e5m2", "float8e8m0fnu": "float8_e8m0fnu",
-}
-
-
-@lru_cache(maxsize=None)
 def format_of(spelled: str) -> NumberFormat | None:
     """The format that a dump calls `torch.bfloat16`, `BFloat16`, `mindspore.bfloat16` …; None if it is not known."""
-    name = spelled.rsplit(".", 1)[-1].lower()
-    return FORMATS.get(_SPELLINGS.get(name, name))
+    return FORMATS.get(canonical(spelled))
 
 
 def less_precise(one: NumberFormat, other: NumberFormat) -> NumberFormat:
@@ -92,7 +84,8 @@ def decode(elements: NDArray[Any], number_format: NumberFormat) -> NDArray[Any]:
         upper <<= np.uint32(16)
         return upper.view(np.float32).astype(np.float64)
     if name.startswith("float8"):
-        return _float8_table(name)[elements]
+        values: NDArray[np.float64] = _float8_table(name)[elements]
+        return values
     if name == "complex32":
         halves = np.ascontiguousarray(elements).reshape(-1).view("<f2").astype(np.float64)
         return halves.view(np.complex128).reshape(elements.shape)
@@ -101,7 +94,7 @@ def decode(elements: NDArray[Any], number_format: NumberFormat) -> NDArray[Any]:
     return elements.astype(np.complex128 if number_format.kind == "complex" else np.float64)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _float8_table(name: str) -> NDArray[np.float64]:
     """The 256 values of an 8-bit format, by code."""
     if name == "float8_e8m0fnu":

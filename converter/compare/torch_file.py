@@ -31,6 +31,8 @@ _STORAGES = {
     "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8",
     "BoolStorage": "bool", "ComplexDoubleStorage": "complex128", "ComplexFloatStorage": "complex64",
 }
+# Entry of the central directory: mark, compression, size, lengths of name, extra field and comment, offset (zip § 4.3.12).
+_MEMBER = struct.Struct("<4s6xH12xIHHH8xI")
 _SMALL_FILE = 1 << 20  # read whole; of larger ones only the parts that are needed
 
 
@@ -126,11 +128,11 @@ def _directory(directory: memoryview, count: int) -> dict[str, tuple[int, int]]:
     entries = {}
     at = 0
     for _ in range(count):
-        if bytes(directory[at : at + 4]) != b"PK\x01\x02" or at + 46 > len(directory):
+        if at + _MEMBER.size > len(directory):
             raise TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整")
-        compression, = struct.unpack_from("<H", directory, at + 10)
-        size, name_length, extra_length, comment_length = struct.unpack_from("<IHHH", directory, at + 24)
-        offset, = struct.unpack_from("<I", directory, at + 42)
+        mark, compression, size, name_length, extra_length, comment_length, offset = _MEMBER.unpack_from(directory, at)
+        if mark != b"PK\x01\x02":
+            raise TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整")
         if compression or size == 0xFFFFFFFF or offset == 0xFFFFFFFF:
             raise _OtherForm
         entries[str(directory[at + 46 : at + 46 + name_length], "utf-8", "replace")] = (offset, size)
