@@ -1,8 +1,8 @@
 """The function of the framework from which an API was called, as msprobe's layer mapping scopes APIs.
 
 An addition that the framework itself issues inside `Tensor.__getitem__` is not the addition that the user's code calls: the
-function between the two becomes one more component of the API's scope. Rules: reference of msprobe's layer mapping; frames
-run from the innermost outwards, "File PATH, line N, in FUNCTION, ...".
+function between the two becomes one more component of the API's scope. Only frames up to the forward of the module that
+made the call count. Frames run from the innermost outwards, "File PATH, line N, in FUNCTION, ...".
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ def frame_scope(lines: tuple[str, ...], mindspore: bool) -> str:
         lines: the stack of an API call, innermost frame first.
     """
     start, end = 0, len(lines)
-    hooked = False
     for number, line in enumerate(lines):
         if _HOOK in line:
-            start, hooked = number + 1, True
-        elif hooked and ("construct" in line if mindspore else _TORCH_END.search(line)):
+            start = number + 1
+        elif "construct" in line if mindspore else _TORCH_END.search(line):
             end = number
             break
     scope = ""

@@ -13,7 +13,17 @@ from collections.abc import Callable
 from typing import NamedTuple, Optional
 
 from converter.match.mapping_levels import Levels
-from converter.match.mapping_pattern import DEEP, Bindings, Pattern, advance, complete, literal_path, matches_path, parse_pattern, substitute
+from converter.match.mapping_pattern import (
+    DEEP,
+    Bindings,
+    Pattern,
+    advance,
+    complete,
+    literal_path,
+    matches_path,
+    parse_pattern,
+    substitute,
+)
 from converter.match.mapping_rules import ROOT_SCOPE, Alternatives, Rule
 
 Path = tuple[str, ...]

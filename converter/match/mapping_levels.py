@@ -106,11 +106,11 @@ def _renumber(levels: Levels) -> Levels:
     renamed: dict[int, str] = {}
     for level, class_name in enumerate(levels.class_name):
         holder = levels.children[level].get(_RENUMBERED_CHILD, -1) if class_name == _RENUMBERED_CLASS else -1
-        numbers = [int(name) for name in levels.children[holder] if name.isascii() and name.isdigit()] if holder >= 0 else []
-        if numbers and min(numbers):
-            for name, below in levels.children[holder].items():
-                if name.isascii() and name.isdigit():
-                    renamed[below] = str(int(name) - min(numbers))
+        children = levels.children[holder] if holder >= 0 else {}
+        layers = {int(name): below for name, below in children.items() if name.isascii() and name.isdigit()}
+        first = min(layers, default=0)
+        if first:
+            renamed.update({below: str(number - first) for number, below in layers.items()})
     if not renamed:
         return levels
     paths: list[tuple[str, ...]] = [()]

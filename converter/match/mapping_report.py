@@ -1,0 +1,134 @@
+"""What a mapping file says that the graphs do not have: unknown classes and paths, rules that hit nothing, with suggestions."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from converter.match.mapping_claims import other_side, side
+from converter.match.mapping_convert import Conversion, Path
+from converter.match.mapping_levels import Levels
+from converter.match.mapping_pattern import DEEP, matches_path, parse_pattern
+from converter.match.mapping_rules import ROOT_SCOPE, MappingFile, Rule, Scope
+from converter.tree.columns import NodeKind, Tree
+from converter.yaml_source import error_at
+
+_ANYWHERE = parse_pattern(DEEP)
+_MOST_CANDIDATES = 2000  # names looked at for one suggestion
+
+
+class Unknown(NamedTuple):
+    """A scope of the file that one graph does not have."""
+
+    line: int
+    column: int
+    message: str
+
+
+def refuse_unknown(mapping: MappingFile, found: Sequence[Sequence[Unknown]]) -> None:
+    """Raise for the first scope that is unknown in every one of several graphs (the ranks of a dump).
+
+    Args:
+        found: MappingMatch.unknown of each pair of graphs.
+    Raises:
+        UserError: with line, column and a suggestion.
+    """
+    if not found:
+        return
+    everywhere = set.intersection(*({(unknown.line, unknown.column) for unknown in one} for one in found))
+    for unknown in found[0]:
+        if (unknown.line, unknown.column) in everywhere:
+            raise error_at(mapping.name, unknown.line, unknown.column, unknown.message)
+
+
+def unknown_scopes(mapping: MappingFile, tree: Tree, levels: Levels, other: Levels) -> list[Unknown]:
+    """Scopes whose class or path does not occur on the source side, one entry a scope."""
+    modules = tree.label[tree.kind == NodeKind.MODULE]
+    known = {levels.type_of(level) for level in range(1, levels.count)} | {ROOT_SCOPE}
+    known |= {tree.labels[label] for label in set(modules.tolist())}
+    elsewhere = {other.type_of(level) for level in range(1, other.count)}
+    found: dict[tuple[int, int], Unknown] = {}
+    for rule in mapping.rules:
+        scope = rule.scope
+        if (scope.line, scope.column) in found:
+            continue
+        text = ""
+        if scope.class_name and scope.class_name not in known:
+            text = f"class '{scope.class_name}' does not occur on the {side(mapping)} side"
+            if scope.class_name in elsewhere:
+                text += f", but on the {other_side(mapping)} side: if the file is written for the other direction, " + (
+                    "remove 'invert: true'" if mapping.invert else "add 'invert: true'")
+            else:
+                text += suggestion(scope.class_name, known)
+        elif scope.path is not None and not any(_covers(scope, path) for path in levels.paths):
+            text = f"path '{scope.path_text}' does not occur on the {side(mapping)} side"
+            text += suggestion(scope.path_text, [".".join(path) for path in levels.paths[:_MOST_CANDIDATES]])
+        if text:
+            found[scope.line, scope.column] = Unknown(scope.line, scope.column, text)
+    return list(found.values())
+
+
+def _covers(scope: Scope, path: Path) -> bool:
+    return scope.path is not None and matches_path(scope.path if scope.anchored else _ANYWHERE + scope.path, path)
+
+
+def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], conversion: Conversion, tree: Tree, levels: Levels,
+                other: Levels) -> list[str]:
+    """A warning for every rule that took part in no pair; for an `optional` file only if that is all of them."""
+    if mapping.rules and not any(hits):
+        return [f"{mapping.name}: no rule hit anything: is the file made for these two sides, in this direction? "
+                "('invert: true' turns a file round)"]
+    if mapping.optional:
+        return []
+    passed_over = {(scope.line, scope.column) for scope in unknown}
+    apis = {tree.labels[label].rpartition(".")[2] for label in set(tree.label[tree.kind == NodeKind.API].tolist())}
+    warnings = []
+    for number, rule in enumerate(mapping.rules):
+        if hits[number] or not rule.destinations or (rule.scope.line, rule.scope.column) in passed_over:
+            continue
+        found, base = conversion.completed.get(number, (0, ()))
+        if found:
+            there = ".".join(base) or "the top"
+            text = (f"'{rule.source_text}' is there, but nothing pairs with '{rule.destination_text}' below {there} "
+                    f"of the {other_side(mapping)} side")
+            text += suggestion(rule.destination_text, _below(other, [other.of_path.get(base, -1)], _length(rule.destination_text)))
+        else:
+            text = f"no {rule.scope.label} of the {side(mapping)} side has '{rule.source_text}' below it"
+            places = [level for level, starts in enumerate(conversion.starts) if any(start.rule == number for start in starts)]
+            text += suggestion(rule.source_text, _below(levels, places, _length(rule.source_text)) | apis)
+        warnings.append(f"{mapping.name}, line {rule.line}: the rule hit nothing: {text}")
+    return warnings
+
+
+def _length(text: str) -> int:
+    return text.count(".") + 1
+
+
+def _below(levels: Levels, places: Iterable[int], length: int) -> set[str]:
+    """Relative paths of up to `length` components below some levels."""
+    found: set[str] = set()
+    for place in places:
+        stack: list[tuple[int, Path]] = [(place, ())] if place >= 0 else []
+        while stack and len(found) < _MOST_CANDIDATES:
+            level, path = stack.pop()
+            for component, below in levels.children[level].items():
+                found.add(".".join((*path, component)))
+                if len(path) + 1 < length:
+                    stack.append((below, (*path, component)))
+        if len(found) >= _MOST_CANDIDATES:
+            break
+    return found
+
+
+def suggestion(text: str, candidates: Iterable[str]) -> str:
+    """": did you mean 'x'?", or nothing where no candidate is close."""
+    close = difflib.get_close_matches(text, sorted(set(candidates)), 1, 0.6)
+    return f": did you mean '{close[0]}'?" if close else ""
+
+
+def scope_rule(rule: Rule) -> str:
+    """"TransformerLayer.self_attention: self_attn", as lint prints it."""
+    return f"{rule.scope.label}.{rule.source_text}: {rule.destination_text}"
+
+
