@@ -37,8 +37,12 @@ class Comparison:
     target_compositions: list[Composition]
     golden_compositions: list[Composition]
     errors: NDArray[np.float64]  # [rows, 4]: scale-aware errors of Max, Min, Mean, Norm (docs/judging.md); NaN = not measured
+    # rows joined although another tensor of the same node would fit as well: never judged (rows.py)
+    ambiguous: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     metrics: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # tensor mode: one column a metric
     layouts: dict[int, str] = field(default_factory=dict)  # row → layout that was resolved before measuring
+    # Tensor mode: row → why its elements could not be measured, in English and in Chinese.
+    unavailable: dict[int, tuple[str, str]] = field(default_factory=dict)
     mode: str = "statistics"  # statistics | tensor | checksum | structure
     warnings: list[str] = field(default_factory=list)
 
