@@ -1,27 +1,21 @@
-"""Policies: the numbers and lists that the judge works by, read from shipped or the user's own YAML files."""
+"""Policies: the figures and lists that the judge works by. docs/policy.md explains every one."""
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
-from importlib import resources
-from typing import TYPE_CHECKING, cast
+from typing import Optional, cast
 
 from converter.errors import UserError
+from converter.judge.policy_files import Document, collect, shipped_policies, title_stem
 from converter.judge.policy_rules import PolicyRule
-from converter.judge.policy_source import TOLERANCES, Value, every_key, read_values
-from converter.judge.policy_values import did_you_mean
+from converter.judge.policy_source import TOLERANCES, Value, every_key
 from converter.judge.reasons import CATALOGUE
-from converter.yaml_source import decode_text, error_at
+from converter.yaml_source import error_at
 
-if TYPE_CHECKING:
-    from importlib.abc import Traversable
+__all__ = ["MsprobeThresholds", "Policy", "PolicyRule", "Tolerance", "load_policy", "shipped_policies"]
 
-__all__ = ["Policy", "PolicyRule", "Tolerance", "load_policy", "shipped_policies"]
-
-_SUFFIXES = (".yaml", ".yml")
-_MAY_BE_LEFT_OUT = ("name", "extends", "engine", "ignore", "rules", "severities")
+_MAY_BE_LEFT_OUT = ("name", "extends", "engine", "severities", "ignore", "rules")
 
 
 @dataclass(frozen=True)
@@ -33,8 +27,26 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
+class MsprobeThresholds:
+    """Figures and lists of the peer's rules (msprobe_rules.py). Relative differences are ratios: 0.5 = 50 %."""
+
+    relative_input_below: float
+    relative_output_above: float
+    growth_factor: float
+    growth_output_above: float
+    thousandth_input_above: float
+    thousandth_output_below: float
+    cosine_input_above: float
+    cosine_drop_above: float
+    dtype_exempt: tuple[str, ...]  # parts of golden names
+    ignored: frozenset[str]
+    placeholder_inputs: frozenset[str]
+    uninitialised: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Policy:
-    """Everything that the judge needs to know; docs/policy.md explains every field."""
+    """Everything that the judge needs to know."""
 
     name: str
     text: str  # the YAML it was read from; the files that it extends follow as further YAML documents
@@ -53,122 +65,90 @@ class Policy:
     cancelling: frozenset[str]
     ignore: tuple[re.Pattern[str], ...]
     rules: tuple[PolicyRule, ...]
-
-
-def shipped_policies() -> list[str]:
-    """Names of the policies that come with the program, `default` first."""
-    names = [entry.name[:-5] for entry in _directory().iterdir() if entry.name.endswith(".yaml")]
-    return sorted(names, key=lambda name: (name != "default", name))
+    msprobe: Optional[MsprobeThresholds]  # there if engine is msprobe
 
 
 def load_policy(name_or_path: str) -> Policy:
-    """Read and check a policy: the name of a shipped one, or the path of a file (a shipped name wins; write ./name then).
+    """Read and check a policy: a shipped one by its name, or any file by its path (a shipped name wins; ./name is a file).
 
     Raises:
         UserError: no such policy, or a mistake in it with file, line and column.
     """
-    documents, values = _collect(name_or_path, None, ())
-    text = documents[0][1]
-    for title, document in documents[1:]:
-        text += f"\n--- # extends {title}\n{document}"
-    _check_complete(values, documents[0][0])
-    _check_order(values)
-    return _build(values, text, documents[0][0])
-
-
-def _build(values: dict[str, Value], text: str, title: str) -> Policy:
-    def number(key: str) -> float:
-        return cast(float, values[key].value)
-
-    def names(key: str) -> frozenset[str]:
-        return frozenset(cast("tuple[str, ...]", values[key].value))
-
-    def word(key: str, default: str) -> str:
-        return cast(str, values[key].value) if key in values else default
-
+    documents, values = collect(name_or_path)
+    engine = _word(values, "engine", "scale_aware")
+    _check_complete(values, documents[0].title, engine)
+    _check_order(values, documents)
     return Policy(
-        name=word("name", _stem(title)),
-        text=text,
-        engine=word("engine", "scale_aware"),
-        tolerances={dtype: Tolerance(number(f"tolerances.{dtype}.warning"), number(f"tolerances.{dtype}.error")) for dtype in TOLERANCES},
-        role_factor={role: number(f"roles.{role}") for role in ("activation", "gradient", "parameter")},
-        statistic_factor=(number("statistics.Max"), number("statistics.Min"), number("statistics.Mean"), number("statistics.Norm")),
-        noise_times=number("noise.times"),
-        noise_most=number("noise.most"),
-        rounding=number("rounding"),
-        gain=number("gain"),
-        severities={reason.id: word(f"severities.{reason.id}", reason.severity) for reason in CATALOGUE},
-        uninitialised=names("apis.uninitialised"),
-        placeholder_inputs=names("apis.placeholder_inputs"),
-        receiving=names("apis.receiving"),
-        cancelling=names("apis.cancelling"),
+        name=_word(values, "name", title_stem(documents[0].title)),
+        text=documents[0].text + "".join(f"\n--- # extends {title}\n{text}" for title, text, _ in documents[1:]),
+        engine=engine,
+        tolerances={dtype: Tolerance(_number(values, f"tolerances.{dtype}.warning"), _number(values, f"tolerances.{dtype}.error"))
+                    for dtype in TOLERANCES},
+        role_factor={role: _number(values, f"roles.{role}") for role in ("activation", "gradient", "parameter")},
+        statistic_factor=(_number(values, "statistics.Max"), _number(values, "statistics.Min"),
+                          _number(values, "statistics.Mean"), _number(values, "statistics.Norm")),
+        noise_times=_number(values, "noise.times"),
+        noise_most=_number(values, "noise.most"),
+        rounding=_number(values, "rounding"),
+        gain=_number(values, "gain"),
+        severities={reason.id: _word(values, f"severities.{reason.id}", reason.severity) for reason in CATALOGUE},
+        uninitialised=_names(values, "apis.uninitialised"),
+        placeholder_inputs=_names(values, "apis.placeholder_inputs"),
+        receiving=_names(values, "apis.receiving"),
+        cancelling=_names(values, "apis.cancelling"),
         ignore=cast("tuple[re.Pattern[str], ...]", values["ignore"].value) if "ignore" in values else (),
         rules=cast("tuple[PolicyRule, ...]", values["rules"].value) if "rules" in values else (),
+        msprobe=_msprobe(values) if engine == "msprobe" else None,
     )
 
 
-def _collect(name: str, asked: Value | None, inside: tuple[str, ...]) -> tuple[list[tuple[str, str]], dict[str, Value]]:
-    """The texts of a policy and of all that it extends, nearest first, and the values that hold in the end."""
-    title, text, identity = _find(name, asked)
-    if identity in inside and asked is not None:
-        raise error_at(asked.file, asked.line, asked.column, f"'{name}' extends this policy in turn: name another one or none")
-    own = read_values(text, title)
-    if "extends" not in own:
-        return [(title, text)], own
-    base_documents, base = _collect(cast(str, own["extends"].value), own["extends"], (*inside, identity))
-    base.pop("name", None)
-    base.update(own)
-    return [(title, text), *base_documents], base
+def _msprobe(values: dict[str, Value]) -> MsprobeThresholds:
+    return MsprobeThresholds(
+        relative_input_below=_number(values, "msprobe.relative.input_below"),
+        relative_output_above=_number(values, "msprobe.relative.output_above"),
+        growth_factor=_number(values, "msprobe.growth.factor"),
+        growth_output_above=_number(values, "msprobe.growth.output_above"),
+        thousandth_input_above=_number(values, "msprobe.thousandth.input_above"),
+        thousandth_output_below=_number(values, "msprobe.thousandth.output_below"),
+        cosine_input_above=_number(values, "msprobe.cosine.input_above"),
+        cosine_drop_above=_number(values, "msprobe.cosine.drop_above"),
+        dtype_exempt=cast("tuple[str, ...]", values["msprobe.dtype_exempt"].value),
+        ignored=_names(values, "msprobe.apis.ignored"),
+        placeholder_inputs=_names(values, "msprobe.apis.placeholder_inputs"),
+        uninitialised=_names(values, "msprobe.apis.uninitialised"),
+    )
 
 
-def _find(name: str, asked: Value | None) -> tuple[str, str, str]:
-    """Title, text and identity of a policy. `asked` is the `extends` that names it, None = the command line."""
-    shipped = shipped_policies()
-    if name in shipped:
-        return name, _directory().joinpath(name + ".yaml").read_text(encoding="utf-8"), f"shipped {name}"
-    path = name
-    if asked is not None and not os.path.isabs(name):
-        path = os.path.join(os.path.dirname(asked.file), name)
-    try:
-        with open(path, "rb") as stream:
-            return path, decode_text(stream.read(), path), os.path.realpath(path)
-    except OSError as problem:
-        if isinstance(problem, IsADirectoryError):
-            text = f"policy {path} is a directory: name a YAML file in it, or one of the shipped policies: {', '.join(shipped)}"
-        elif not isinstance(problem, FileNotFoundError):
-            text = f"policy file {path} cannot be read: {problem.strerror or problem}"
-        elif os.path.dirname(name) or name.endswith(_SUFFIXES):
-            text = f"policy file {path} does not exist: check the path, or name one of the shipped policies: {', '.join(shipped)}"
-        else:
-            text = f"there is no policy '{name}', neither shipped nor as a file: {did_you_mean(name, shipped)}"
-            if "known are" not in text:
-                text += f" Shipped are {', '.join(shipped)}"
-        if asked is not None:
-            raise error_at(asked.file, asked.line, asked.column, text) from None
-        raise UserError(text) from None
+def _number(values: dict[str, Value], key: str) -> float:
+    return cast(float, values[key].value)
 
 
-def _check_complete(values: dict[str, Value], title: str) -> None:
+def _names(values: dict[str, Value], key: str) -> frozenset[str]:
+    return frozenset(cast("tuple[str, ...]", values[key].value))
+
+
+def _word(values: dict[str, Value], key: str, default: str) -> str:
+    return cast(str, values[key].value) if key in values else default
+
+
+def _check_complete(values: dict[str, Value], title: str, engine: str) -> None:
     for key in every_key():
-        if key not in values and key.split(".")[0] not in _MAY_BE_LEFT_OUT:
-            raise UserError(f"{title}: '{key}' is missing: write it, or start the file with 'extends: default' and everything that "
-                            "is not written is taken from there")
+        section = key.split(".")[0]
+        if key in values or section in _MAY_BE_LEFT_OUT or (section == "msprobe" and engine != "msprobe"):
+            continue
+        base = "msprobe" if section == "msprobe" else "default"
+        raise UserError(f"{title}: '{key}' is missing: write it, or begin the file with 'extends: {base}' to take from there "
+                        "what the file does not say")
 
 
-def _check_order(values: dict[str, Value]) -> None:
+def _check_order(values: dict[str, Value], documents: list[Document]) -> None:
+    """Each of the two tolerances may come from another file, so they can be held against each other only in the end."""
+    titles = [document.title for document in documents]
     for dtype in TOLERANCES:
         warning, error = values[f"tolerances.{dtype}.warning"], values[f"tolerances.{dtype}.error"]
-        if cast(float, error.value) < cast(float, warning.value):
-            place = error if error.line >= warning.line else warning
-            raise error_at(place.file, place.line, place.column,
-                           f"'tolerances.{dtype}': error ({error.value:g}) is below warning ({warning.value:g}): an error is the larger "
-                           "difference, so raise 'error' or lower 'warning'")
-
-
-def _stem(title: str) -> str:
-    name = os.path.basename(title)
-    return name.rsplit(".", 1)[0] if name.endswith(_SUFFIXES) else name
-
-
-def _directory() -> Traversable:
-    return resources.files("converter.judge").joinpath("policies")
+        if _number(values, f"tolerances.{dtype}.error") >= _number(values, f"tolerances.{dtype}.warning"):
+            continue
+        place = min((error, warning), key=lambda value: titles.index(value.file))  # the file that the user is writing
+        raise error_at(place.file, place.line, place.column,
+                       f"tolerances of {dtype}: 'error' ({error.value:g}) is below 'warning' ({warning.value:g}): an error is the larger "
+                       "difference, so raise 'error' or lower 'warning'")

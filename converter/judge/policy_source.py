@@ -48,6 +48,14 @@ SCHEMA: Schema = {
     "apis": dict.fromkeys(("uninitialised", "placeholder_inputs", "receiving", "cancelling"), read_names),
     "ignore": read_patterns,
     "rules": read_rules,
+    "msprobe": {
+        "relative": {"input_below": _at_least(0.0), "output_above": _at_least(0.0)},
+        "growth": {"factor": _at_least(0.0), "output_above": _at_least(0.0)},
+        "thousandth": {"input_above": _at_least(0.0), "output_below": _at_least(0.0)},
+        "cosine": {"input_above": _at_least(0.0), "drop_above": _at_least(0.0)},
+        "dtype_exempt": read_names,
+        "apis": dict.fromkeys(("ignored", "placeholder_inputs", "uninitialised"), read_names),
+    },
 }
 
 
