@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from converter.graphfile.manifest import MANIFEST_NAME
 from converter.graphfile.source import is_remote, remote_files
-from tb_graph_ascend.metadata import GRAPH_SUFFIX, MANIFEST_NAME
+from tb_graph_ascend.metadata import GRAPH_SUFFIX
 
 
 @dataclass(frozen=True)

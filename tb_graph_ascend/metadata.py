@@ -5,8 +5,6 @@ from __future__ import annotations
 PLUGIN_NAME = "tb_graph_ascend"  # not "graph_ascend": msprobe registers that, and two plugins of one name stop TensorBoard
 TAB_NAME = "Graph Ascend"
 
-MANIFEST_NAME = "manifest.json"
-MANIFEST_FORMAT = 1
 GRAPH_SUFFIX = ".pb"
 
 # Sequences of bytes are sent under this type: protobuf has no registered one, and a type that proxies do not

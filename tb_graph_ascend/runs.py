@@ -13,9 +13,10 @@ from converter.errors import UserError
 from converter.graphfile import container
 from converter.graphfile.errors import GraphFileError
 from converter.graphfile.file import GraphFile
+from converter.graphfile.manifest import MANIFEST_FORMAT, MANIFEST_NAME
 from converter.graphfile.source import Source, open_source
 from tb_graph_ascend.directory_walk import Found
-from tb_graph_ascend.metadata import GRAPH_SUFFIX, MANIFEST_FORMAT, MANIFEST_NAME
+from tb_graph_ascend.metadata import GRAPH_SUFFIX
 from tb_graph_ascend.texts import Problem, broken_manifest, of_error
 
 RUN_DIRECTORY = re.compile(r"(compare|build)_")

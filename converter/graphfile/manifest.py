@@ -1,0 +1,43 @@
+"""manifest.json: what one conversion wrote. Written last, so that a directory with a manifest is complete.
+
+    {"format": 1, "kind": "compare" | "build", "tool": "tb_graph_ascend 0.1.0", "created": "2026-11-29T12:00:00Z",
+     "graphs": [{"step": 0, "rank": 0, "file": "step0/rank0.pb"}, …]}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from converter.graphfile.container import write_atomically
+
+MANIFEST_NAME = "manifest.json"
+MANIFEST_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class ManifestEntry:
+    """One graph file; `file` is relative to the manifest, with "/" between components."""
+
+    step: int
+    rank: int
+    file: str
+
+
+def graph_file_name(step: int, rank: int) -> str:
+    """Where the graph of a step and rank lies below the directory of its conversion."""
+    return f"step{step}/rank{rank}.pb"
+
+
+def write_manifest(directory: str, kind: str, tool: str, created: str, graphs: Iterable[ManifestEntry]) -> None:
+    """Writes {directory}/manifest.json in one piece. `kind`: "compare" or "build"; `created`: RFC 3339, UTC. Raises OSError."""
+    write_atomically(os.path.join(directory, MANIFEST_NAME), [manifest_bytes(kind, tool, created, graphs)])
+
+
+def manifest_bytes(kind: str, tool: str, created: str, graphs: Iterable[ManifestEntry]) -> bytes:
+    """The manifest's text, for writing elsewhere than to a local path."""
+    entries = [{"step": graph.step, "rank": graph.rank, "file": graph.file} for graph in sorted(graphs, key=lambda g: (g.step, g.rank))]
+    content = {"format": MANIFEST_FORMAT, "kind": kind, "tool": tool, "created": created, "graphs": entries}
+    return (json.dumps(content, indent=1) + "\n").encode("utf-8")
