@@ -107,16 +107,16 @@ def _renumber(levels: Levels) -> Levels:
     for level, class_name in enumerate(levels.class_name):
         holder = levels.children[level].get(_RENUMBERED_CHILD, -1) if class_name == _RENUMBERED_CLASS else -1
         children = levels.children[holder] if holder >= 0 else {}
-        layers = {int(name): below for name, below in children.items() if name.isascii() and name.isdigit()}
+        layers = {int(name): layer for name, layer in children.items() if name.isascii() and name.isdigit()}
         first = min(layers, default=0)
         if first:
-            renamed.update({below: str(number - first) for number, below in layers.items()})
+            renamed.update({layer: str(number - first) for number, layer in layers.items()})
     if not renamed:
         return levels
     paths: list[tuple[str, ...]] = [()]
-    children: list[dict[str, int]] = [{} for _ in levels.paths]
+    below: list[dict[str, int]] = [{} for _ in levels.paths]
     for level in range(1, levels.count):
         component = renamed.get(level, levels.paths[level][-1])
         paths.append((*paths[levels.parent[level]], component))
-        children[levels.parent[level]][component] = level
-    return Levels(paths, levels.parent, children, levels.class_name, {path: level for level, path in enumerate(paths)}, levels.of_node)
+        below[levels.parent[level]][component] = level
+    return Levels(paths, levels.parent, below, levels.class_name, {path: level for level, path in enumerate(paths)}, levels.of_node)
