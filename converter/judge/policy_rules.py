@@ -16,7 +16,7 @@ ROLES = ("input", "parameter", "output", "gradient")
 _KEYS = ("nodes", "roles", "dtypes", "warning", "error")
 _INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _GROUPS = {
-    "float8": tuple(name for name in EPSILON if "float8" in name),
+    "float8": tuple(name for name in EPSILON if "float8" in name or "float4" in name),
     "complex": tuple(name for name in EPSILON if name.startswith("complex")),
     "integer": _INTEGERS,
     "boolean": ("bool",),

@@ -30,6 +30,11 @@ def _tolerance(node: Node, key: str, file: str) -> float:
     return read_number(node, key, file, endless=True)
 
 
+def _divisor(node: Node, key: str, file: str) -> float:
+    """Errors are divided by it: .inf switches a statistic off, 0 would mean nothing."""
+    return read_number(node, key, file, endless=True, positive=True)
+
+
 def _one_of(words: tuple[str, ...]) -> Reader:
     return lambda node, key, file: read_word(node, words, key, file)
 
@@ -40,7 +45,7 @@ SCHEMA: Schema = {
     "engine": _one_of(ENGINES),
     "tolerances": {dtype: {"warning": _tolerance, "error": _tolerance} for dtype in TOLERANCES},
     "roles": {role: _at_least(0.0) for role in ("activation", "gradient", "parameter")},
-    "statistics": {statistic: _at_least(0.0) for statistic in ("Max", "Min", "Mean", "Norm")},
+    "statistics": dict.fromkeys(("Max", "Min", "Mean", "Norm"), _divisor),
     "noise": {"times": _at_least(0.0), "most": _at_least(1.0)},
     "rounding": _at_least(0.0),
     "gain": _at_least(1.0),

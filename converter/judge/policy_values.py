@@ -31,8 +31,8 @@ def said(node: Node) -> str:
     return "a list" if isinstance(node, yaml.SequenceNode) else "a block of keys"
 
 
-def read_number(node: Node, key: str, file: str, least: float = 0.0, endless: bool = False) -> float:
-    """A number of at least `least`; with `endless` also .inf. Raises UserError."""
+def read_number(node: Node, key: str, file: str, least: float = 0.0, endless: bool = False, positive: bool = False) -> float:
+    """A number of at least `least`, or more than 0 with `positive`; with `endless` also .inf. Raises UserError."""
     check_tag(node, file)
     text = scalar_text(node)
     if text is not None and isinstance(node, yaml.ScalarNode) and node.style is None:
@@ -41,6 +41,8 @@ def read_number(node: Node, key: str, file: str, least: float = 0.0, endless: bo
         if _NUMBER.match(text) and math.isfinite(float(text)):
             if float(text) < least:
                 raise error_in(file, node, f"'{key}' is {text}: it must be {least:g} or more")
+            if positive and float(text) <= 0:
+                raise error_in(file, node, f"'{key}' is {text}: it must be more than 0")
             return float(text)
     allowed = "a number, or .inf for no limit" if endless else "a number"
     raise error_in(file, node, f"'{key}' must be {allowed}, without quotes, but {said(node)} stands here")
