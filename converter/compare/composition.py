@@ -14,9 +14,9 @@ import numpy as np
 from converter.compare.columns import Composition
 from converter.compare.row_pairing import PARAMETER_ALIASES
 from converter.dumps.columns import MAX, MEAN, MIN, NORM, PRESENT_MEAN, PRESENT_NUMBERS, LeafKind, Leaves, Role
-from converter.match.modules import Graph
 from converter.match.pairing import Relation
 from converter.tree.columns import Direction, NodeKind
+from converter.tree.graph import Graph
 
 _NAMES = {Relation.CONCAT: "concat", Relation.SUM: "sum", Relation.STACK: "stack", Relation.SAME: "concat"}
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from converter.compare.dtypes import category
 from converter.dumps.columns import LeafKind, Role
-from converter.match.modules import FINGERPRINT_TOLERANCE, Graph
+from converter.match.modules import FINGERPRINT_TOLERANCE
+from converter.tree.graph import Graph
 
 # Names that frameworks give to one parameter (facts of PyTorch and MindSpore).
 PARAMETER_ALIASES = {"gamma": "weight", "beta": "bias", "embedding_table": "weight", "moving_mean": "running_mean",
@@ -46,9 +47,13 @@ def same_code(target: Graph, t: int, golden: Graph, g: int) -> bool:
             and (labels_t[prefix_t] if prefix_t >= 0 else "") == (labels_g[prefix_g] if prefix_g >= 0 else ""))
 
 
-def pair_rows(target: Side, t: int, golden: Side, g: int, aliases: dict[str, str]) -> list[tuple[int, int]]:
-    """(target row, golden row) of every tensor of the pair, -1 where a side has none; target's order first."""
-    alike = same_code(target.graph, t, golden.graph, g)
+def pair_rows(target: Side, t: int, golden: Side, g: int, aliases: dict[str, str], by_outputs: bool = False) -> list[tuple[int, int]]:
+    """(target row, golden row) of every tensor of the pair, -1 where a side has none; target's order first.
+
+    Args:
+        by_outputs: the pair was found by its equal outputs only; an input is joined only with an equal one.
+    """
+    alike = same_code(target.graph, t, golden.graph, g) and not by_outputs
     pairs: list[tuple[int, int]] = []
     rest: list[int] = []
     for roles in _GROUPS:
@@ -60,6 +65,8 @@ def pair_rows(target: Side, t: int, golden: Side, g: int, aliases: dict[str, str
             joined = _by_name(target, left, golden, right)
         else:
             joined = _across_code(target, left, golden, right)
+            if by_outputs and Role.INPUT in roles:
+                joined = [(a, b) for a, b in joined if _agree(target, a, golden, b)]
         partner = dict(joined)
         pairs += [(row, partner.get(row, -1)) for row in left]
         used = set(partner.values())

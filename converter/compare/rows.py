@@ -14,8 +14,8 @@ from converter.compare.columns import Comparison, Composition
 from converter.compare.composition import Composer
 from converter.compare.row_pairing import Side, pair_rows, parameter_aliases
 from converter.compare.statistics import scale_aware_errors
-from converter.match.modules import Graph
-from converter.match.pairing import Pairing, Relation
+from converter.match.pairing import EQUAL_OUTPUTS, Pairing, Relation
+from converter.tree.graph import Graph
 
 
 def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Comparison:
@@ -27,16 +27,18 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     starts_t, ends_t = _first_node_ranges(target, pairing.target_nodes, pairing.target_end)
     starts_g, ends_g = _first_node_ranges(golden, pairing.golden_nodes, pairing.golden_end)
     alike = _alike(target, golden, pairing, starts_t, ends_t, starts_g, ends_g)
-    counts = np.where(alike, ends_t - starts_t, 0)
     composer_t, composer_g = Composer(target.leaves), Composer(golden.leaves)
     single: dict[int, list[tuple[int, int]]] = {}
     target_side, golden_side = Side(target), Side(golden)
+    by_outputs = np.array([text == EQUAL_OUTPUTS for text in pairing.evidence_texts] or [False])[pairing.evidence]
+    alike &= ~by_outputs
+    counts = np.where(alike, ends_t - starts_t, 0)
     for pair in np.flatnonzero(~alike).tolist():
         nodes_t = pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0:pairing.target_end[pair]].tolist()
         nodes_g = pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0:pairing.golden_end[pair]].tolist()
         aliases = parameter_aliases(pairing.aliases, golden, nodes_g[0])
         if pairing.relation[pair] == Relation.SAME and len(nodes_t) == 1 and len(nodes_g) == 1:
-            rows = pair_rows(target_side, nodes_t[0], golden_side, nodes_g[0], aliases)
+            rows = pair_rows(target_side, nodes_t[0], golden_side, nodes_g[0], aliases, bool(by_outputs[pair]))
         elif len(nodes_t) == 1:
             rows = composer_g.against_whole(target, nodes_t[0], golden, nodes_g, pairing.relation[pair], aliases, whole_first=True)
         elif len(nodes_g) == 1:
@@ -58,17 +60,14 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     leaves_g, parts_g = composer_g.result()
     errors = scale_aware_errors(leaves_t, target_row, leaves_g, golden_row)
     _only_mean_of_sums(errors, target_row, golden_row, parts_t, parts_g)
-    return Comparison(row_end, target_row, golden_row, leaves_t, leaves_g, parts_t, parts_g, errors, mode=mode)
+    ambiguous = np.isin(target_row, list(target_side.ambiguous)) & np.isin(golden_row, list(golden_side.ambiguous))
+    return Comparison(row_end, target_row, golden_row, leaves_t, leaves_g, parts_t, parts_g, errors, ambiguous, mode=mode)
 
 
 def _first_node_ranges(graph: Graph, nodes: NDArray[np.int32], ends: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Row ranges of the first node of every pair."""
-    firsts = np.concatenate([[0], ends[:-1]]).astype(np.int64) if len(ends) else np.zeros(0, np.int64)
-    dump_nodes = graph.tree.dump_node[nodes[firsts]] if len(ends) else np.zeros(0, np.int32)
-    row_end = graph.row_end
-    starts = np.where(dump_nodes > 0, row_end[np.maximum(dump_nodes - 1, 0)], 0) if len(row_end) else np.zeros(len(ends), np.int64)
-    stops = row_end[np.maximum(dump_nodes, 0)] if len(row_end) else np.zeros(len(ends), np.int64)
-    return np.where(dump_nodes < 0, 0, starts).astype(np.int64), np.where(dump_nodes < 0, 0, stops).astype(np.int64)
+    firsts = nodes[np.concatenate([[0], ends[:-1]]).astype(np.int64)] if len(ends) else np.zeros(0, np.int32)
+    return graph.row_start[firsts].astype(np.int64), graph.row_end[firsts].astype(np.int64)
 
 
 def _alike(target: Graph, golden: Graph, pairing: Pairing, starts_t: NDArray[np.int64], ends_t: NDArray[np.int64],

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from converter.dumps.columns import LeafKind, Role
 from converter.match.api_names import api_key
-from converter.match.modules import Graph, TensorFeature, node_tensors
-from converter.match.pairing import How, Pair, Relation
+from converter.match.modules import TensorFeature, node_tensors
+from converter.match.pairing import EQUAL_OUTPUTS, How, Pair, Relation
 from converter.match.sequence import align_by_key
 from converter.tree.columns import Direction, NodeKind
+from converter.tree.graph import Graph
 
 INPUT_ROLES = (Role.INPUT, Role.KWARG)
 ROOT_KINDS = (NodeKind.ROOT, NodeKind.API_COLLECTION, NodeKind.UNPLACED)
@@ -123,7 +124,7 @@ def _pair(target: Graph, golden: Graph, a: int, b: int, same_code: bool, evidenc
     if same_code and target.tree.names[a] == golden.tree.names[b]:
         return Pair((a,), (b,), Relation.SAME, How.EXACT, 1.0, "same name")
     if not evidence:
-        evidence = "same API in the same place of the call sequence" if same_code else "same API with equal output statistics"
+        evidence = "same API in the same place of the call sequence" if same_code else EQUAL_OUTPUTS
     return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.9 if same_code else 0.8, evidence)
 
 

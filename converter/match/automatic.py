@@ -19,11 +19,12 @@ import numpy as np
 from converter.match.api_sequences import pair_apis
 from converter.match.assemble import assemble
 from converter.match.calls import pair_calls
-from converter.match.modules import Graph, ModuleTable, module_table
+from converter.match.modules import ModuleTable, module_table
 from converter.match.pairing import How, Pair, Pairing, Relation, RuleHits
 from converter.match.paths import PathPair, normalised_paths, same_paths
 from converter.match.structural import structural_pairs
 from converter.tree.columns import NodeKind
+from converter.tree.graph import Graph
 
 METHODS = ("auto", "exact", "fuzzy", "mapping")
 

@@ -7,29 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from converter.dumps.columns import NORM, PRESENT_NORM, LeafKind, Leaves, Role
-from converter.tree.columns import Direction, NodeKind, Tree
+from converter.dumps.columns import NORM, PRESENT_NORM, LeafKind, Role
+from converter.tree.columns import Direction, NodeKind
+from converter.tree.graph import Graph
 
 # Two statistics agree when they differ by less than this, relative to the larger one. Wide enough for other kernels,
 # narrow enough that two different tensors of one model hardly ever agree by chance.
 FINGERPRINT_TOLERANCE = 1e-4
-
-
-@dataclass(frozen=True)
-class Graph:
-    """One side of a matching: the tree, and the leaves of its nodes (row_end is per dump node)."""
-
-    tree: Tree
-    leaves: Leaves
-    row_end: np.ndarray
-
-    def rows(self, node: int) -> range:
-        """Rows of `leaves` that belong to a node; empty for nodes without data."""
-        dump_node = int(self.tree.dump_node[node])
-        if dump_node < 0:
-            return range(0)
-        start = int(self.row_end[dump_node - 1]) if dump_node else 0
-        return range(start, int(self.row_end[dump_node]))
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ class Layout:
     shards: int = 0  # per_shard: tensor parallel size; 0 = not given
 
 
+# Evidence of an API pair between different code: it was found by its outputs, so its inputs prove nothing.
+EQUAL_OUTPUTS = "same API with equal output statistics"
+
+
 @dataclass(frozen=True)
 class Pair:
     """One correspondence while it is being made. Node numbers are those of the two trees, in call order."""

@@ -1,0 +1,121 @@
+"""Judging in order: facts of rows → verdict of rows → facts and causes of pairs → first divergence → parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.compare.columns import Comparison
+from converter.dumps.columns import Role
+from converter.judge.causes import PairFacts, causes, pair_facts, settle_enclosing, settle_followers
+from converter.judge.divergence import BACKWARD_PHASE, FORWARD_PHASE, Finding, children_of_pairs, find_first, phases
+from converter.judge.policy import Policy
+from converter.judge.row_facts import RowFacts, row_facts
+from converter.judge.rows import RowVerdicts, judge_rows
+from converter.judge.sentences import divergence_sentence
+from converter.judge.verdict import Cause, FirstDivergence, ParameterDifference, Status, Verdicts
+from converter.match.pairing import Pairing
+from converter.tree.columns import NodeKind
+from converter.tree.graph import Graph
+
+
+def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph, policy: Policy) -> Verdicts:
+    """Judge a comparison under a policy. Needs the columns only, no dumps: a graph file can be judged again."""
+    facts = row_facts(comparison, pairing, target, golden)
+    phase = phases(target.tree)
+    firsts = (pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])] if pairing.count else np.zeros(0)).astype(np.int64)
+    rows = judge_rows(comparison, facts, pairing, target, golden, phase[firsts] == FORWARD_PHASE, policy)
+    pairs = pair_facts(facts, rows, pairing)
+    cause = causes(pairs, target, policy)
+    found: dict[int, Finding] = {}
+    for wanted in (FORWARD_PHASE, BACKWARD_PHASE):
+        finding = find_first(pairs, cause, children_of_pairs(pairs, target, phase, wanted))
+        if finding is not None:
+            found[wanted] = finding
+            break  # gradients of another forward pass differ everywhere
+        if wanted == FORWARD_PHASE and _differs(pairs, phase[pairs.node] == FORWARD_PHASE):
+            break
+    for wanted, finding in found.items():
+        settle_followers(cause, pairs, finding.place if finding.place >= 0 else finding.seen, phase[pairs.node], wanted, policy)
+    settle_enclosing(cause, pairs, target, {finding.place for finding in found.values()})
+    status = _with_collections(pairs, target)
+    return Verdicts(
+        row_status=rows.status, row_reasons=rows.reasons, row_error=rows.error.astype(np.float32), row_statistic=rows.statistic,
+        row_tolerance=rows.tolerance.astype(np.float32), notes=rows.notes, status=status, cause=cause,
+        error=pairs.error.astype(np.float32), input_error=pairs.input_error.astype(np.float32),
+        parameter_error=pairs.parameter_error.astype(np.float32), reasons=pairs.reasons,
+        forward=_divergence(found.get(FORWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
+        backward=_divergence(found.get(BACKWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
+        parameters=_parameters(comparison, facts, rows, pairs, cause, pairing, target, golden),
+        policy_name=policy.name, policy_text=policy.text,
+        warnings=_noise_message(rows))
+
+
+def _differs(pairs: PairFacts, where: NDArray[np.bool_]) -> bool:
+    return bool(((pairs.bad_output | pairs.bad_input | pairs.bad_parameter) & where).any())
+
+
+def _noise_message(rows: RowVerdicts) -> list[str]:
+    if rows.noise_factor == 1.0:
+        return []
+    return [f"tolerances widened {rows.noise_factor:.2g} times: the part of the run before the first divergence shows that much noise"]
+
+
+def _with_collections(pairs: PairFacts, target: Graph) -> NDArray[np.uint8]:
+    """A collection of APIs, which the converter made, shows the worst status inside."""
+    tree = target.tree
+    status = pairs.status.copy()
+    of_node = np.zeros(tree.count, np.uint8)
+    of_node[pairs.node] = np.where(status == Status.NOT_COMPARABLE, 0, status)
+    for number in np.flatnonzero(tree.kind[pairs.node] == NodeKind.API_COLLECTION).tolist():
+        node = int(pairs.node[number])
+        inside = of_node[node + 1:int(tree.end[node])]
+        worst = int(inside.max()) if len(inside) else 0
+        status[number] = worst or int(Status.NOT_COMPARABLE)
+    return status
+
+
+def _golden_nodes(pairing: Pairing, pair: int) -> tuple[int, ...]:
+    return tuple(pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0:pairing.golden_end[pair]].tolist())
+
+
+def _divergence(finding: Finding | None, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing,
+                target: Graph, golden: Graph) -> FirstDivergence | None:
+    if finding is None:
+        return None
+    # A gap at the root has no module to name: the call whose inputs differ first is named instead.
+    pair = finding.place if finding.place >= 0 else finding.seen
+    node = int(pairs.node[pair])
+    kind = finding.kind
+    witness = finding.seen if finding.kind == "gap" and finding.seen >= 0 else pair
+    if pairs.nonfinite[witness]:
+        kind = "nonfinite"
+    error = pairs.parameter_error[pair] if finding.kind == "parameter" else pairs.input_error[witness] if witness != pair or finding.place < 0 else pairs.error[pair]
+    english, chinese = divergence_sentence(finding.kind, comparison, rows, pairs, pairing, target, golden, pair, witness, finding.after)
+    return FirstDivergence(pair=pair, target_node=node, golden_nodes=_golden_nodes(pairing, pair), kind=kind,
+                           error=float(error), reason_en=english, reason_zh=chinese,
+                           after=int(pairs.node[finding.after]) if finding.after >= 0 else -1, micro_step=int(target.tree.micro_step[node]))
+
+
+def _parameters(comparison: Comparison, facts: RowFacts, rows: RowVerdicts, pairs: PairFacts, cause: NDArray[np.uint8], pairing: Pairing,
+                target: Graph, golden: Graph) -> list[ParameterDifference]:
+    """Parameters that differ, then gradients that differ on their own account, in call order; each tensor once."""
+    bad = (rows.status == Status.WARNING) | (rows.status == Status.ERROR)
+    found: list[ParameterDifference] = []
+    seen: set[tuple[str, str]] = set()
+    for gradient, role in ((False, Role.PARAMETER), (True, Role.GRADIENT)):
+        for row in np.flatnonzero(bad & facts.both & (facts.role == role)).tolist():
+            pair = int(facts.pair[row])
+            node = int(pairs.node[pair])
+            if gradient and cause[pair] != Cause.INTRODUCED:
+                continue
+            leaves = comparison.target
+            name = leaves.strings[leaves.name[comparison.target_row[row]]]
+            middle = "" if gradient else "parameters."
+            key = (".".join(target.tree.paths[target.tree.path[node]]), name)
+            if key in seen and not gradient:
+                continue
+            seen.add(key)
+            others = tuple(f"{golden.tree.names[other]}.{middle}{name}" for other in _golden_nodes(pairing, pair))
+            found.append(ParameterDifference(pair, node, f"{target.tree.names[node]}.{middle}{name}", others, float(rows.error[row]), gradient))
+    return found

@@ -1,0 +1,189 @@
+"""What is known of every compared row before a tolerance is asked: facts as boolean columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.compare.columns import Comparison
+from converter.compare.dtypes import canonical, category
+from converter.compare.row_pairing import same_code
+from converter.dumps.columns import PRESENT_EXACT, PRESENT_NUMBERS, LeafKind, Leaves, Role
+from converter.match.pairing import How, Pairing, Relation
+from converter.tree.columns import Direction
+from converter.tree.graph import Graph
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class RowFacts:
+    """Columns over the rows of a Comparison."""
+
+    pair: NDArray[np.int64]  # pair number of the row
+    role: NDArray[np.uint8]  # of the side that is there
+    both: Flags  # there on both sides
+    tensors: Flags  # tensors on both sides
+    same_code: Flags  # the pair joins two calls of the same code
+    exact: Flags  # … and of the same name
+    backward: Flags  # the row is a gradient
+    kind_differs: Flags  # a tensor against None, a number against a tensor, …
+    none_only: Flags  # one side only, and that is None
+    category_differs: Flags  # float against integer, boolean against float, …
+    dtype_differs: Flags
+    size_differs: Flags  # another number of elements
+    shape_differs: Flags  # the same number of elements in another shape
+    requires_grad_differs: Flags
+    checksum_differs: Flags
+    checksum_equal: Flags
+    value_differs: Flags  # scalars and other values
+    no_statistics: Flags  # tensors, but one side has no statistics
+    nonfinite: Flags  # a statistic is not finite on one side only, or differently
+    nonfinite_both: Flags  # not finite on both sides in the same way
+
+
+def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph) -> RowFacts:
+    """Collect the facts of all rows."""
+    rows = comparison.rows
+    t, g = comparison.target_row, comparison.golden_row
+    left, right = comparison.target, comparison.golden
+    has_t, has_g = t >= 0, g >= 0
+    both = has_t & has_g
+    counts = np.diff(comparison.row_end, prepend=0)
+    pair = np.repeat(np.arange(len(counts)), counts)
+    role = np.where(has_t, _take(left.role, t), _take(right.role, g)).astype(np.uint8)
+    kind_t, kind_g = _take(left.kind, t), _take(right.kind, g)
+    tensors = both & (kind_t == LeafKind.TENSOR) & (kind_g == LeafKind.TENSOR)
+    pair_same, pair_exact, pair_backward = _pair_facts(pairing, target, golden)
+    categories = _translate(left.strings, right.strings, category)
+    names = _translate(left.strings, right.strings, canonical)
+    dtype_t, dtype_g = _take(left.dtype, t), _take(right.dtype, g)
+    sizes_t, sizes_g = _sizes(left), _sizes(right)
+    shape_t, shape_g = _take(left.shape, t), _take(right.shape, g)
+    shape_number = {shape: number for number, shape in enumerate(right.shapes)}
+    shape_of = np.array([shape_number.get(shape, -2) for shape in left.shapes] + [-1], np.int64)
+    size_differs = tensors & (sizes_t[shape_t] != sizes_g[shape_g])
+    strings = _translate(left.strings, right.strings, str)
+    sum_t, sum_g = _take(left.checksum, t), _take(right.checksum, g)
+    checksums = both & (sum_t >= 0) & (sum_g >= 0)
+    same_sum = strings[0][sum_t] == strings[1][sum_g]
+    grad_t, grad_g = _take(left.requires_grad, t), _take(right.requires_grad, g)
+    present_t, present_g = _take(left.present, t), _take(right.present, g)
+    with np.errstate(invalid="ignore"):
+        nonfinite = np.isinf(comparison.errors).any(axis=1)
+    finite_t = np.zeros(rows, np.bool_)
+    measured = ~np.isnan(comparison.errors)
+    finite_t[both] = (np.isfinite(left.statistics[t[both]]) | ~measured[both]).all(axis=1)
+    values = both & ~tensors & (kind_t == kind_g)
+    return RowFacts(
+        pair=pair, role=role, both=both, tensors=tensors, same_code=pair_same[pair], exact=pair_exact[pair],
+        backward=pair_backward[pair] | (role == Role.GRADIENT),
+        kind_differs=both & (kind_t != kind_g),
+        none_only=~both & (np.where(has_t, kind_t, kind_g) == LeafKind.NONE),
+        category_differs=tensors & (categories[0][dtype_t] != categories[1][dtype_g]),
+        dtype_differs=tensors & (names[0][dtype_t] != names[1][dtype_g]),
+        size_differs=size_differs,
+        shape_differs=tensors & ~size_differs & (shape_of[shape_t] != shape_g),
+        requires_grad_differs=tensors & (grad_t > 0) & (grad_g > 0) & (grad_t != grad_g),
+        checksum_differs=checksums & ~same_sum, checksum_equal=checksums & same_sum,
+        value_differs=_value_differs(comparison, values, strings) | _exact_differs(comparison, tensors, present_t, present_g),
+        no_statistics=tensors & ((present_t & present_g & (PRESENT_NUMBERS | PRESENT_EXACT)) == 0) & (sizes_t[shape_t] > 0),
+        nonfinite=nonfinite,
+        nonfinite_both=both & measured.any(axis=1) & ~finite_t & ~nonfinite)
+
+
+def _take(column: NDArray, rows: NDArray[np.int64]) -> NDArray:  # type: ignore[type-arg]
+    """column[rows]; what stands at missing rows (-1) has no meaning."""
+    if not len(column):
+        return np.zeros(len(rows), column.dtype)
+    return column[rows]
+
+
+def _pair_facts(pairing: Pairing, target: Graph, golden: Graph) -> tuple[Flags, Flags, Flags]:
+    count = pairing.count
+    same, exact, backward = np.zeros(count, np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    if not count:
+        return same, exact, backward
+    firsts_t = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])]
+    firsts_g = pairing.golden_nodes[np.concatenate([[0], pairing.golden_end[:-1]])]
+    backward[:] = target.tree.direction[firsts_t] == Direction.BACKWARD
+    exact[:] = pairing.how == How.EXACT
+    same[:] = exact
+    for number in np.flatnonzero(~exact & (pairing.relation == Relation.SAME)).tolist():
+        same[number] = same_code(target, int(firsts_t[number]), golden, int(firsts_g[number]))
+    return same, exact, backward
+
+
+def _translate(left: list[str], right: list[str], meaning) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # type: ignore[no-untyped-def]
+    """Numbers for the meanings of two string tables: equal numbers = equal meaning. The last entry serves id -1."""
+    numbers: dict[str, int] = {}
+    return (np.array([numbers.setdefault(meaning(text), len(numbers)) for text in left] + [-1], np.int64),
+            np.array([numbers.setdefault(meaning(text), len(numbers)) for text in right] + [-1], np.int64))
+
+
+def _sizes(leaves: Leaves) -> NDArray[np.float64]:
+    return np.array([float(math.prod(shape)) for shape in leaves.shapes] + [1.0])
+
+
+def _value_differs(comparison: Comparison, values: Flags, strings: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Flags:
+    """Scalars and other values whose texts differ; numbers of equal value are equal however they are written."""
+    differs = np.zeros(comparison.rows, np.bool_)
+    rows = np.flatnonzero(values)
+    if not len(rows):
+        return differs
+    left, right = comparison.target, comparison.golden
+    t, g = comparison.target_row[rows], comparison.golden_row[rows]
+    unequal = strings[0][left.value[t]] != strings[1][right.value[g]]
+    for row in rows[unequal].tolist():
+        a = _text(left, int(comparison.target_row[row]))
+        b = _text(right, int(comparison.golden_row[row]))
+        differs[row] = not _equal_values(a, b)
+    return differs
+
+
+def _text(leaves: Leaves, row: int) -> str:
+    number = int(leaves.value[row])
+    return leaves.strings[number] if number >= 0 else ""
+
+
+def _equal_values(a: str, b: str) -> bool:
+    if canonical(a) == canonical(b):
+        return True
+    try:
+        if int(a) == int(b):
+            return True
+        return False
+    except ValueError:
+        pass
+    try:
+        x, y = float(a), float(b)
+    except ValueError:
+        return False
+    return x == y or math.isclose(x, y, rel_tol=1e-6) or (math.isnan(x) and math.isnan(y))
+
+
+def _exact_differs(comparison: Comparison, tensors: Flags, present_t: NDArray[np.uint8], present_g: NDArray[np.uint8]) -> Flags:
+    """Tensors whose statistics are kept as texts (integers beyond 2^53, complex numbers) and are not the same numbers."""
+    differs = np.zeros(comparison.rows, np.bool_)
+    for row in np.flatnonzero(tensors & (((present_t | present_g) & PRESENT_EXACT) != 0)).tolist():
+        a = comparison.target.exact.get(int(comparison.target_row[row]))
+        b = comparison.golden.exact.get(int(comparison.golden_row[row]))
+        differs[row] = a is None or b is None or not all(_equal_statistic(x, y) for x, y in zip(a, b))
+    return differs
+
+
+def _equal_statistic(a: str, b: str) -> bool:
+    if a == b or not a or not b:
+        return True  # a statistic that only one framework computes says nothing
+    try:
+        return int(a) == int(b)
+    except ValueError:
+        pass
+    try:
+        x, y = complex(a.replace("i", "j").replace(" ", "")), complex(b.replace("i", "j").replace(" ", ""))
+    except ValueError:
+        return False
+    return x == y or abs(x - y) <= 1e-5 * max(abs(x), abs(y))

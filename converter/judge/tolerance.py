@@ -1,0 +1,122 @@
+"""The tolerance of every row: from the less precise dtype, the role, the rules of the policy and the noise of the run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.compare.columns import Comparison
+from converter.compare.dtypes import EPSILON, canonical, category
+from converter.dumps.columns import Leaves, Role
+from converter.judge.policy import Policy
+from converter.judge.row_facts import RowFacts
+from converter.match.pairing import Pairing
+from converter.tree.graph import Graph
+
+# Rows of a run's clean part that must be there before its noise is estimated.
+FEWEST_QUIET_ROWS = 8
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Columns over rows. Errors are compared after division by the factor of their statistic."""
+
+    warning: NDArray[np.float64]
+    error: NDArray[np.float64]
+    epsilon: NDArray[np.float64]  # machine epsilon of the less precise side
+    statistic_factor: NDArray[np.float64]  # [4]
+
+
+def tolerance_key(dtype: str) -> str:
+    """The key of Policy.tolerances for a dtype as a dump spells it."""
+    name = canonical(dtype)
+    if name.startswith(("float8", "hifloat8", "float4")):
+        return "float8"
+    kind = category(dtype)
+    if kind in ("complex", "integer", "boolean"):
+        return kind
+    return name if name in ("float64", "float32", "float16", "bfloat16", "tensorfloat32") else "other"
+
+
+def row_tolerances(comparison: Comparison, facts: RowFacts, pairing: Pairing, target: Graph, policy: Policy) -> Tolerances:
+    """Tolerances by dtype, role and rule; without the noise of the run."""
+    warning_t, error_t, epsilon_t = _by_dtype(comparison.target, comparison.target_row, policy)
+    warning_g, error_g, epsilon_g = _by_dtype(comparison.golden, comparison.golden_row, policy)
+    parameter = facts.role == Role.PARAMETER
+    factor = np.where(parameter, policy.role_factor.get("parameter", 1.0),
+                      np.where(facts.backward, policy.role_factor.get("gradient", 1.0), policy.role_factor.get("activation", 1.0)))
+    warning = np.maximum(warning_t, warning_g) * factor
+    error = np.maximum(error_t, error_g) * factor
+    _apply_rules(comparison, facts, pairing, target, policy, warning, error)
+    return Tolerances(warning, error, np.maximum(epsilon_t, epsilon_g), np.array(policy.statistic_factor))
+
+
+def _by_dtype(leaves: Leaves, rows: NDArray[np.int64], policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    keys = [tolerance_key(text) for text in leaves.strings] + ["integer"]
+    table = {key: policy.tolerances[key] for key in set(keys)}
+    warning = np.array([table[key].warning for key in keys])
+    error = np.array([table[key].error for key in keys])
+    epsilon = np.array([EPSILON.get(canonical(text), 0.0) for text in leaves.strings] + [0.0])
+    numbers = np.where(rows >= 0, leaves.dtype[rows] if leaves.rows else -1, -1)
+    return warning[numbers], error[numbers], epsilon[numbers]
+
+
+def _apply_rules(comparison: Comparison, facts: RowFacts, pairing: Pairing, target: Graph, policy: Policy,
+                 warning: NDArray[np.float64], error: NDArray[np.float64]) -> None:
+    if not policy.rules:
+        return
+    firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])] if pairing.count else np.zeros(0, np.int32)
+    names = [target.tree.names[node] for node in firsts.tolist()]
+    role_names = {Role.INPUT: "input", Role.KWARG: "input", Role.PARAMETER: "parameter", Role.OUTPUT: "output", Role.GRADIENT: "gradient"}
+    dtypes = [canonical(text) for text in comparison.target.strings]
+    for rule in policy.rules:
+        hit = np.array([bool(rule.nodes.search(name)) for name in names], np.bool_)[facts.pair] if names else np.zeros(0, np.bool_)
+        if rule.roles:
+            hit &= np.isin(facts.role, [role for role, name in role_names.items() if name in rule.roles])
+        if rule.dtypes:
+            wanted = np.array([name in rule.dtypes for name in dtypes] + [False])
+            hit &= wanted[np.where(comparison.target_row >= 0, comparison.target.dtype[comparison.target_row], -1)]
+        if rule.warning is not None:
+            warning[hit] = rule.warning
+        if rule.error is not None:
+            error[hit] = rule.error
+
+
+def worst_statistic(comparison: Comparison, tolerances: Tolerances) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]:
+    """(statistic 0..3 or 255, its error, its error divided by its factor) of every row; NaN where nothing was measured.
+
+    In tensor mode the relative norm error over the elements takes part as statistic 4.
+    """
+    weighted = comparison.errors / tolerances.statistic_factor
+    raw = comparison.errors
+    elements = comparison.metrics.get("Relative Norm Err")
+    if elements is not None:
+        weighted = np.concatenate([weighted, elements[:, None]], axis=1)
+        raw = np.concatenate([raw, elements[:, None]], axis=1)
+    filled = np.where(np.isnan(weighted), -1.0, weighted)
+    statistic = filled.argmax(axis=1) if len(filled) else np.zeros(0, np.int64)
+    rows = np.arange(len(filled))
+    measured = filled[rows, statistic] >= 0 if len(filled) else np.zeros(0, np.bool_)
+    return (np.where(measured, statistic, 255).astype(np.uint8), np.where(measured, raw[rows, statistic], np.nan),
+            np.where(measured, weighted[rows, statistic], np.nan))
+
+
+def widen_by_noise(tolerances: Tolerances, weighted: NDArray[np.float64], usable: NDArray[np.bool_], policy: Policy) -> tuple[Tolerances, float]:
+    """Widen the tolerances to the noise that the run shows before it first diverges.
+
+    Args:
+        weighted: error of every row in units of its statistic factor.
+        usable: [rows] bool, forward outputs of floating type, in call order.
+    Returns:
+        the tolerances and the factor that was applied (1 = unchanged).
+    """
+    rows = np.flatnonzero(usable & ~np.isnan(weighted))
+    share = weighted[rows] / np.where(tolerances.warning[rows] > 0, tolerances.warning[rows], np.inf)
+    diverged = np.flatnonzero(share > 1.0)
+    quiet = share[:int(diverged[0])] if len(diverged) else share
+    if len(quiet) < FEWEST_QUIET_ROWS:
+        return tolerances, 1.0
+    factor = float(np.clip(policy.noise_times * np.median(quiet), 1.0, policy.noise_most))
+    return Tolerances(tolerances.warning * factor, tolerances.error * factor, tolerances.epsilon, tolerances.statistic_factor), factor
