@@ -58,7 +58,7 @@ def claim_levels(mapping: MappingFile, levels: Levels, other: Levels, conversion
                 warnings.append(_incomplete(mapping, mapping.rules[state.rule], levels, level, state.parts, found))
             continue
         rule = mapping.rules[state.rule] if state.rule >= 0 else None
-        if rule is not None and len(rule.sources) > 1:
+        if rule is not None and rule.gather:
             gathered.setdefault((state.rule, found[0]), []).append(level)
         elif len(found) > 1:
             many[level] = found
@@ -136,7 +136,7 @@ def _settle(mapping: MappingFile, levels: Levels, other: Levels, conversion: Con
 
 def _same_gathering(mapping: MappingFile, conversion: Conversion, first: int, second: int) -> bool:
     rule = conversion.states[first].rule
-    return rule >= 0 and rule == conversion.states[second].rule and len(mapping.rules[rule].sources) > 1
+    return rule >= 0 and rule == conversion.states[second].rule and mapping.rules[rule].gather
 
 
 def _own_rules(levels: Levels, conversion: Conversion, first: int, second: int) -> tuple[Chain | None, Chain | None]:

@@ -176,7 +176,7 @@ def step(rules: Rules, state: State, starts: list[Start], component: str, destin
     rule = key.start.rule
     completed[rule] = (completed.get(rule, (0, ()))[0] + 1, key.base)
     chains.append(Chain(rule, key.chain, depth))
-    group = len(rules.rules[rule].sources) > 1 or len(rules.rules[rule].destinations) != 1 or len(parts) != 1
+    group = rules.rules[rule].gather or len(parts) != 1
     base = None if group else parts[0]
     if base == key.base:
         parts = ()  # the level does not exist on the other side: only what is below goes on

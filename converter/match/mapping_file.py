@@ -177,11 +177,19 @@ def _scopes(entry: Entry, name: str) -> list[Rule]:
     return rules
 
 
-def _scope_path(text: str, node: Node, name: str) -> tuple[Pattern, bool]:
+def scope_path(text: str) -> tuple[Pattern, bool]:
+    """The pattern of a scope's path, and whether it begins at the root. Raises PatternError."""
     if text == ROOT_SCOPE:
         return (), True
     anchored = text.startswith(ROOT_SCOPE + ".")
-    return _pattern(text[len(ROOT_SCOPE) + 1:] if anchored else text, node, name), anchored
+    return parse_pattern(text[len(ROOT_SCOPE) + 1:] if anchored else text), anchored
+
+
+def _scope_path(text: str, node: Node, name: str) -> tuple[Pattern, bool]:
+    try:
+        return scope_path(text)
+    except PatternError as problem:
+        raise error_in(name, node, str(problem)) from None
 
 
 def _pattern(text: str, node: Node, name: str) -> Pattern:
@@ -218,21 +226,22 @@ def _rule(entry: Entry, scope: Scope, name: str) -> Rule:
     if isinstance(value, yaml.SequenceNode):
         destinations = tuple(_side(part, name, "a name in this list") for part in value.value)
         destination_text = "[" + ", ".join(_side_text(part) for part in value.value) + "]"
-        if len(destinations) == 1:
-            destination_text = destination_text[1:-1]
         if any(not pattern for side in destinations for pattern in side):
             raise error_in(name, value, "a name in this list is empty")
     else:
         destinations = (_side(value, name, f"the counterpart of '{source_text}'"),)
         destination_text = _side_text(value)
-    if len(sources) == 1 and isinstance(entry.key_node, yaml.SequenceNode):
-        source_text = source_text[1:-1]
     if len(sources) > 1 and len(destinations) != 1:
         raise error_at(name, entry.line, entry.column, "a list on the left wants one single name on the right")
-    group = len(sources) > 1 or len(destinations) > 1 or _gathers(sources, destinations)
+    gather = len(sources) > 1 or (isinstance(entry.key_node, yaml.SequenceNode) and _spreads(destinations, sources))
+    group = gather or len(destinations) > 1 or _spreads(sources, destinations)
+    if not gather and len(sources) == 1:
+        source_text = source_text.strip("[]")
+    if len(destinations) == 1 and not _spreads(sources, destinations):
+        destination_text = destination_text.strip("[]")
     relation, layout = _group_options(options, group, name)
     _check_holes(sources, destinations, value, name)
-    return Rule(scope, sources, destinations, relation, layout, source_text, destination_text, entry.line, entry.column)
+    return Rule(scope, sources, destinations, relation, layout, gather, source_text, destination_text, entry.line, entry.column)
 
 
 def _long_form(value: yaml.MappingNode, source_text: str, name: str) -> dict[str, Entry]:
@@ -248,13 +257,11 @@ def _long_form(value: yaml.MappingNode, source_text: str, name: str) -> dict[str
     return options
 
 
-def _gathers(sources: tuple[Alternatives, ...], destinations: tuple[Alternatives, ...]) -> bool:
-    """True if a single name in brackets stands for several through a wildcard that the other side does not have."""
-    if len(sources) != 1 or len(destinations) != 1:
-        return False
-    counts = hole_counts(destinations[0][0])
-    mine = hole_counts(sources[0][0])
-    return any(counts.get(kind, 0) > mine.get(kind, 0) for kind in ("*", "?", DEEP))
+def _spreads(few: tuple[Alternatives, ...], many: tuple[Alternatives, ...]) -> bool:
+    """True if a name of `many` stands for several, through a wildcard that `few` does not have."""
+    counts = [hole_counts(pattern) for side in few for pattern in side]
+    return any(hole_counts(pattern).get(kind, 0) > own.get(kind, 0)
+               for side in many for pattern in side for own in counts for kind in ("*", "?", DEEP))
 
 
 def _side(node: Node, name: str, wanted: str) -> Alternatives:

@@ -47,6 +47,7 @@ class Rule:
     destinations: tuple[Alternatives, ...]
     relation: Relation
     layout: Optional[Layout]
+    gather: bool  # the key is a list: all that its names find go to one counterpart
     source_text: str
     destination_text: str
     line: int = field(default=0, compare=False)
