@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from converter.match.pairing import How, Pair, Pairing, RuleHits
+from converter.match.pairing import How, Layout, Pair, Pairing, RuleHits
 
 
 def assemble(target_count: int, golden_count: int, pairs: list[Pair], identical: bool = False, proposals: list[Pair] | None = None,
              rules: list[RuleHits] | None = None, aliases: dict[tuple[str, str], str] | None = None,
-             warnings: list[str] | None = None) -> Pairing:
+             layouts: dict[tuple[int, ...], Layout] | None = None, warnings: list[str] | None = None) -> Pairing:
     """Order the pairs by their first target node and lay them out as columns.
 
     Args:
         identical: the two graphs are node for node the same; every node but the root is paired with its equal and
             `pairs` is not looked at.
+        layouts: target nodes of a group → layout that the mapping file gives.
     Raises:
         ValueError: if a node is in two pairs (a fault of the step that made them, never of the user).
     """
-    extra = {"aliases": aliases or {}, "proposals": proposals or [], "rules": rules or [], "warnings": warnings or []}
+    extra: dict[str, Any] = {"aliases": aliases or {}, "proposals": proposals or [], "rules": rules or [], "warnings": warnings or []}
     if identical:
         count = max(target_count - 1, 0)
         nodes = np.arange(1, count + 1, dtype=np.int32)
         ends = np.arange(1, count + 1, dtype=np.int32)
         partner = np.arange(-1, count, dtype=np.int32)
         return Pairing(ends, nodes, ends, nodes, np.zeros(count, np.uint8), np.full(count, How.EXACT, np.uint8), np.ones(count, np.float32),
-                       np.zeros(count, np.int32), ["same name"], partner, partner.copy(), **extra)  # type: ignore[arg-type]
+                       np.zeros(count, np.int32), ["same name"], partner, partner.copy(), **extra)
     ordered = sorted(pairs, key=lambda pair: pair.target[0])
     texts: dict[str, int] = {}
     pair_of_target = np.full(target_count, -1, np.int32)
@@ -37,6 +40,8 @@ def assemble(target_count: int, golden_count: int, pairs: list[Pair], identical:
                     raise ValueError(f"node {node} is in two pairs: {ordered[int(column[node])]} and {pair}")
                 column[node] = number
         texts.setdefault(pair.evidence, len(texts))
+    of_nodes = layouts or {}
+    extra["layouts"] = {number: of_nodes[pair.target] for number, pair in enumerate(ordered) if pair.target in of_nodes}
     return Pairing(
         target_end=np.cumsum([len(pair.target) for pair in ordered], dtype=np.int32),
         target_nodes=np.array([node for pair in ordered for node in pair.target], np.int32),
@@ -46,6 +51,6 @@ def assemble(target_count: int, golden_count: int, pairs: list[Pair], identical:
         how=np.array([pair.how for pair in ordered], np.uint8),
         confidence=np.array([pair.confidence for pair in ordered], np.float32),
         evidence=np.array([texts[pair.evidence] for pair in ordered], np.int32),
-        evidence_texts=list(texts), pair_of_target=pair_of_target, pair_of_golden=pair_of_golden, **extra)  # type: ignore[arg-type]
+        evidence_texts=list(texts), pair_of_target=pair_of_target, pair_of_golden=pair_of_golden, **extra)
 
 

@@ -20,7 +20,7 @@ from converter.match.api_sequences import pair_apis
 from converter.match.assemble import assemble
 from converter.match.calls import pair_calls
 from converter.match.modules import ModuleTable, module_table
-from converter.match.pairing import How, Pair, Pairing, Relation, RuleHits
+from converter.match.pairing import How, Layout, Pair, Pairing, Relation, RuleHits
 from converter.match.paths import PathPair, normalised_paths, same_paths
 from converter.match.structural import structural_pairs
 from converter.tree.columns import NodeKind
@@ -30,7 +30,8 @@ METHODS = ("auto", "exact", "fuzzy", "mapping")
 
 
 def match_trees(target: Graph, golden: Graph, method: str = "auto", given: Sequence[Pair] = (), refused: Sequence[tuple[int, int]] = (),
-                rules: Sequence[RuleHits] = (), aliases: dict[tuple[str, str], str] | None = None, warnings: Sequence[str] = ()) -> Pairing:
+                rules: Sequence[RuleHits] = (), aliases: dict[tuple[str, str], str] | None = None,
+                layouts: dict[tuple[int, ...], Layout] | None = None, warnings: Sequence[str] = ()) -> Pairing:
     """Pair the nodes of two graphs.
 
     Args:
@@ -38,7 +39,7 @@ def match_trees(target: Graph, golden: Graph, method: str = "auto", given: Seque
             aligned), mapping (only what is in `given`).
         given: pairs made before: manual pins and those of the mapping file. They are kept as they are.
         refused: (target node, golden node) that the user has taken apart; no step joins them again.
-        rules, aliases, warnings: of the mapping file, kept in the result.
+        rules, aliases, layouts, warnings: of the mapping file, kept in the result.
     Raises:
         ValueError: for an unknown method.
     """
@@ -56,7 +57,8 @@ def match_trees(target: Graph, golden: Graph, method: str = "auto", given: Seque
         pairs += pair_apis(target, golden, pairs, _nodes(pairs, 0), _nodes(pairs, 1))
     apart = set(refused)
     pairs = [pair for pair in pairs if pair.how == How.MANUAL or not any((a, b) in apart for a in pair.target for b in pair.golden)]
-    return assemble(target.tree.count, golden.tree.count, pairs, proposals=proposals, rules=list(rules), aliases=dict(aliases or {}), warnings=list(warnings))
+    return assemble(target.tree.count, golden.tree.count, pairs, proposals=proposals, rules=list(rules), aliases=dict(aliases or {}),
+                    layouts=layouts, warnings=list(warnings))
 
 
 def _same_graph(target: Graph, golden: Graph) -> bool:

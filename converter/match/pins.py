@@ -1,0 +1,125 @@
+"""Manual matches: the file beside a graph (`*.matches.yaml`), and what its entries mean for two trees.
+
+    matches:
+    - {action: match, target: [name], golden: [name, name], relation: concat, author: text, time: RFC 3339}
+    - {action: unmatch, target: [name], golden: [name]}
+    triage:
+    - {nodes: name or glob, side: target, verdict: expected, note: text, author: text, time: RFC 3339}
+
+Later entries win over earlier ones about the same node. `triage` concerns the viewer only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import yaml
+
+from converter.errors import UserError
+from converter.match.pairing import How, Pair, Relation
+from converter.tree.columns import Tree
+
+ACTIONS = ("match", "unmatch")
+RELATIONS = {"same": Relation.SAME, "concat": Relation.CONCAT, "sum": Relation.SUM, "stack": Relation.STACK}
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One entry of `matches`: node names of both sides."""
+
+    action: str  # match | unmatch
+    target: tuple[str, ...]
+    golden: tuple[str, ...]
+    relation: Relation
+
+
+@dataclass(frozen=True)
+class Pins:
+    """The `matches` of a file, in file order."""
+
+    name: str
+    pins: tuple[Pin, ...]
+
+
+def read_pins(path: str) -> Pins:
+    """Read a matches file.
+
+    Raises:
+        UserError: cannot be read, or an entry is not of the form above.
+    """
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            content = yaml.safe_load(file)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise UserError(f"{path}{place}: not valid YAML: {getattr(error, 'problem', None) or error}") from error
+    if content is None:
+        content = {}
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected a mapping with the key `matches`, found {type(content).__name__}")
+    return pins_of(content.get("matches") or [], path)
+
+
+def pins_of(entries: object, name: str) -> Pins:
+    """The pins of a list of entries (from a file, or from a request of the viewer).
+
+    Raises:
+        UserError: an entry is not of the form above; it is named by its position.
+    """
+    if not isinstance(entries, list):
+        raise UserError(f"{name}: `matches` must be a list, found {type(entries).__name__}")
+    pins = []
+    for number, entry in enumerate(entries, 1):
+        where = f"{name}: entry {number} of `matches`"
+        if not isinstance(entry, dict):
+            raise UserError(f"{where} must be a mapping with action, target and golden, found {type(entry).__name__}")
+        action = entry.get("action", "match")
+        if action not in ACTIONS:
+            raise UserError(f"{where}: action must be match or unmatch, found {action!r}")
+        relation = entry.get("relation", "same")
+        if relation not in RELATIONS:
+            raise UserError(f"{where}: relation must be one of {', '.join(RELATIONS)}, found {relation!r}")
+        pins.append(Pin(action, _names(entry, "target", where), _names(entry, "golden", where), RELATIONS[relation]))
+    return Pins(name, tuple(pins))
+
+
+def _names(entry: dict[object, object], key: str, where: str) -> tuple[str, ...]:
+    value = entry.get(key)
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise UserError(f"{where}: {key} must be a node name or a list of node names")
+    return tuple(names)
+
+
+def pinned_pairs(pins: Pins, target: Tree, golden: Tree) -> tuple[list[Pair], list[tuple[int, int]], list[str]]:
+    """(pairs, node pairs that must not be joined again, warnings) of the pins on two trees.
+
+    Names that a tree does not have (another rank, another dump) are passed over with a warning.
+    """
+    node_t = {name: node for node, name in enumerate(target.names)}
+    node_g = {name: node for node, name in enumerate(golden.names)}
+    pairs: dict[tuple[int, ...], Pair] = {}
+    refused: set[tuple[int, int]] = set()
+    unknown: list[str] = []
+    for pin in pins.pins:
+        missing = [name for name in pin.target if name not in node_t] + [name for name in pin.golden if name not in node_g]
+        if missing:
+            unknown += missing
+            continue
+        mine = tuple(sorted(node_t[name] for name in pin.target))
+        other = tuple(sorted(node_g[name] for name in pin.golden))
+        for key in [key for key, pair in pairs.items() if set(key) & set(mine) or set(pair.golden) & set(other)]:
+            del pairs[key]
+        if pin.action == "match":
+            refused -= {(a, b) for a in mine for b in other}
+            relation = pin.relation if pin.relation != Relation.SAME or len(mine) == len(other) == 1 else Relation.CONCAT
+            pairs[mine] = Pair(mine, other, relation, How.MANUAL, 1.0, f"matched by hand ({pins.name})")
+        else:
+            refused |= {(a, b) for a in mine for b in other}
+    warnings = [f"{pins.name}: {len(unknown)} node names are not in these graphs and are passed over: {unknown[0]}"] if unknown else []
+    return list(pairs.values()), sorted(refused), warnings

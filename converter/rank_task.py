@@ -1,0 +1,227 @@
+"""One step and rank: two dump directories in, one graph file and its part of the reports out.
+
+1. read    both dumps (in two processes where that pays) and build their trees
+2. match   manual pins, mapping file, automatic steps
+3. compare join and measure the tensors of every pair; real tensors if both sides have them
+4. judge   under the policy; overflow check if asked for
+5. write   the graph file
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from converter.compare.columns import Comparison
+from converter.compare.rows import compare
+from converter.compare.tensor_rows import measure_rows
+from converter.dumps.columns import Dump
+from converter.dumps.reader import read_dump
+from converter.graphfile.content import GraphContent, GraphSide, MappingSource, Provenance, side_of
+from converter.graphfile.writer import graph_chunks
+from converter.judge.judge import judge
+from converter.judge.policy import Policy
+from converter.judge.row_facts import row_facts
+from converter.judge.tolerance import row_tolerances
+from converter.judge.verdict import Verdicts
+from converter.match.automatic import match_trees
+from converter.match.mapping import match_by_mapping
+from converter.match.mapping_file import MappingFile
+from converter.match.mapping_report import Unknown
+from converter.match.pairing import Pairing
+from converter.match.pins import Pins, pinned_pairs
+from converter.tree.build import build_tree
+from converter.tree.columns import Tree
+from converter.tree.graph import Graph, graph_of
+
+# From this many bytes of JSON on, the golden side is read in a process of its own.
+READ_APART_BYTES = 16_000_000
+
+
+@dataclass(frozen=True)
+class RankTask:
+    """What to convert. `golden` is empty for a single graph."""
+
+    step: int
+    rank: int
+    target: str
+    golden: str
+    target_as_given: str
+    golden_as_given: str
+    method: str
+    mapping: Optional[MappingFile]
+    pins: Optional[Pins]
+    policy: Policy
+    overflow_check: bool
+    tool: str
+    command: tuple[str, ...]
+    created: str
+    tensor_jobs: int = 1
+    read_apart: bool = False
+
+
+@dataclass(frozen=True)
+class RankData:
+    """Everything known of one step and rank; what goes into the graph file and into the reports."""
+
+    content: GraphContent
+    mode: str
+    unknown: list[Unknown] = field(default_factory=list)  # scopes of the mapping file that this graph does not have
+    timings: dict[str, float] = field(default_factory=dict)  # seconds by stage
+
+
+def convert_rank(task: RankTask, progress: Callable[[str, float], None] | None = None) -> RankData:
+    """Read, match, compare and judge one step and rank. Nothing is written here.
+
+    Raises:
+        UserError: bad input.
+    """
+    collecting = gc.isenabled()
+    gc.disable()  # millions of small objects are made and none of them in cycles
+    try:
+        return _convert(task, progress or (lambda stage, share: None))
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def write_rank(data: RankData, write: Callable[[Any], int]) -> int:
+    """Hand the graph file's bytes to `write` (an iterator of chunks in, the size out)."""
+    return write(graph_chunks(data.content))
+
+
+def _convert(task: RankTask, progress: Callable[[str, float], None]) -> RankData:
+    clock = _Clock()
+    progress("read", 0.0)
+    (dump, tree), other = _read_both(task)
+    clock.stop("read")
+    target = graph_of(dump, tree)
+    provenance = Provenance(task.tool, list(task.command), task.created, _inputs("target", dump) + (_inputs("golden", other[0]) if other else []))
+    target_side = replace(side_of(dump, tree, task.target_as_given), overflow=_overflow(task, target))
+    if other is None:
+        content = GraphContent(task.step, task.rank, target_side, provenance, overflow_check=task.overflow_check, warnings=dump.warnings + tree.warnings)
+        return RankData(content, "build", timings=clock.seconds)
+    golden_dump, golden_tree = other
+    golden = graph_of(golden_dump, golden_tree)
+    golden_side = replace(side_of(golden_dump, golden_tree, task.golden_as_given), overflow=_overflow(task, golden))
+    progress("match", 0.4)
+    pairing, unknown = _match(task, target, golden, (dump, golden_dump))
+    clock.stop("match")
+    progress("compare", 0.55)
+    mode, mode_warnings = comparison_mode(target_side, golden_side)
+    comparison = compare(target, golden, pairing, mode)
+    if mode == "tensor":
+        comparison = _measure(task, comparison, pairing, target, golden, dump, golden_dump)
+    clock.stop("compare")
+    progress("judge", 0.75)
+    verdicts = judge_under(task.policy, comparison, pairing, target, golden)
+    clock.stop("judge")
+    warnings = ([f"target: {text}" for text in dump.warnings + tree.warnings] + [f"golden: {text}" for text in golden_dump.warnings + golden_tree.warnings]
+                + mode_warnings + pairing.warnings + comparison.warnings + verdicts.warnings)
+    mapping = MappingSource(task.mapping.name, task.mapping.text) if task.mapping else None
+    content = GraphContent(task.step, task.rank, target_side, provenance, golden_side, pairing, comparison, verdicts, mapping,
+                           task.overflow_check, warnings)
+    progress("write", 0.85)
+    return RankData(content, mode, unknown, clock.seconds)
+
+
+class _Clock:
+    """Seconds by stage, for --timings."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def stop(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
+        self._since = now
+
+
+def _inputs(side: str, dump: Dump) -> list[tuple[str, int, int]]:
+    return [(f"{side}/{name}", size, crc) for name, size, crc in dump.inputs]
+
+
+def read_tree(directory: str) -> tuple[Dump, Tree]:
+    """One dump with its tree; also the work of the process that reads the golden side."""
+    gc.disable()
+    dump = read_dump(directory)
+    return dump, build_tree(dump)
+
+
+def _read_both(task: RankTask) -> tuple[tuple[Dump, Tree], Optional[tuple[Dump, Tree]]]:
+    if not task.golden:
+        return read_tree(task.target), None
+    if not task.read_apart or min(_json_bytes(task.target), _json_bytes(task.golden)) < READ_APART_BYTES:
+        return read_tree(task.target), read_tree(task.golden)
+    with ProcessPoolExecutor(1) as pool:
+        golden = pool.submit(read_tree, task.golden)
+        target = read_tree(task.target)
+        return target, golden.result()
+
+
+def _json_bytes(directory: str) -> int:
+    try:
+        return os.path.getsize(os.path.join(directory, "dump.json"))
+    except OSError:
+        return 0
+
+
+def _match(task: RankTask, target: Graph, golden: Graph, dumps: tuple[Dump, Dump]) -> tuple[Pairing, list[Unknown]]:
+    given, refused, warnings = pinned_pairs(task.pins, target.tree, golden.tree) if task.pins else ([], [], [])
+    if task.mapping is None:
+        return match_trees(target, golden, task.method, given, refused, warnings=warnings), []
+    taken_target, taken_golden = np.zeros(target.tree.count, np.bool_), np.zeros(golden.tree.count, np.bool_)
+    for pair in given:
+        taken_target[list(pair.target)] = True
+        taken_golden[list(pair.golden)] = True
+    found = match_by_mapping(target.tree, golden.tree, task.mapping, taken_target, taken_golden, dumps, unruled_apis=task.method == "mapping")
+    pairing = match_trees(target, golden, task.method, given + found.pairs(), refused, found.rules, found.aliases, found.layouts,
+                          warnings + found.warnings)
+    return pairing, found.unknown
+
+
+def comparison_mode(target: GraphSide, golden: GraphSide) -> tuple[str, list[str]]:
+    """(mode, warnings): tensor only if both sides have tensors, checksum if both have nothing better, else statistics."""
+    a, b = target.origin, golden.origin
+    warnings = []
+    if a.task != b.task:
+        warnings.append(f"target is a {a.task or 'unknown'} dump, golden a {b.task or 'unknown'} dump: compared by what both have")
+    if a.summary_mode != b.summary_mode and "structure" not in (a.task, b.task):
+        warnings.append(f"target has summary mode {a.summary_mode}, golden {b.summary_mode}: compared by what both have")
+    if a.level and b.level and a.level != b.level:
+        warnings.append(f"target was dumped at level {a.level}, golden at level {b.level}: calls of one side only stay unmatched")
+    if "structure" in (a.task, b.task):
+        return "structure", warnings
+    if a.task == b.task == "tensor":
+        return "tensor", warnings
+    if a.summary_mode in ("md5", "xor") and b.summary_mode in ("md5", "xor"):
+        return "checksum", warnings
+    return "statistics", warnings
+
+
+def _measure(task: RankTask, comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph, dump: Dump, golden_dump: Dump) -> Comparison:
+    facts = row_facts(comparison, pairing, target, golden)
+    tolerance = row_tolerances(comparison, facts, pairing, target, task.policy).warning
+    counts = np.diff(comparison.row_end, prepend=0)
+    starts = comparison.row_end - counts
+    layouts = {int(row): layout for pair, layout in pairing.layouts.items() for row in range(int(starts[pair]), int(comparison.row_end[pair]))}
+    return measure_rows(comparison, dump.tensor_directory, golden_dump.tensor_directory, tolerance, same_code_of_row=facts.same_code,
+                        layout_of_row=layouts, jobs=task.tensor_jobs)
+
+
+def judge_under(policy: Policy, comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph) -> Verdicts:
+    """The verdicts of a policy's engine."""
+    return judge(comparison, pairing, target, golden, policy)
+
+
+def _overflow(task: RankTask, graph: Graph) -> Any:
+    return None
+
+
