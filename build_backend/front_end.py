@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
@@ -74,22 +75,32 @@ def _installed() -> bool:
 
 
 def _npm(*arguments: str) -> None:
-    environment = dict(os.environ)
-    command = shutil.which("npm")
-    if command is not None:
-        call = [command]
-    else:
-        root = _node_from_pypi()
-        environment["PATH"] = str(root if os.name == "nt" else root / "bin") + os.pathsep + environment.get("PATH", "")
-        modules = root / "node_modules" if os.name == "nt" else root / "lib" / "node_modules"
-        call = [str(root / "node.exe" if os.name == "nt" else root / "bin" / "node"), str(modules / "npm" / "bin" / "npm-cli.js")]
-    try:
-        subprocess.run([*call, *arguments], cwd=SOURCES, env=environment, check=True, stdout=sys.stderr)
-    except (OSError, subprocess.CalledProcessError) as problem:
-        advice = "The lines above say what is wrong with the sources." if arguments[0] == "run" else (
-            "The front end is built from source here, which needs the npm registry. Without network, install a wheel or an sdist "
-            "of tb_graph_ascend (they carry the built front end), or set npm's `registry` and `proxy` to ones you can reach.")
-        sys.exit(f"tb_graph_ascend: `npm {' '.join(arguments)}` in static/ failed ({problem}).\n{advice}")
+    with tempfile.TemporaryDirectory() as shims:
+        environment = dict(os.environ)
+        if shutil.which("npm") is None:
+            _lay_out_node(shims)
+            environment["PATH"] = shims + os.pathsep + environment.get("PATH", "")
+        npm = shutil.which("npm", path=environment["PATH"])
+        try:
+            subprocess.run([str(npm), *arguments], cwd=SOURCES, env=environment, check=True, stdout=sys.stderr)
+        except (OSError, subprocess.CalledProcessError) as problem:
+            advice = "The lines above say what is wrong with the sources." if arguments[0] == "run" else (
+                "The front end is built from source here, which needs the npm registry. Without network, install a wheel or an sdist "
+                "of tb_graph_ascend (they carry the built front end), or set npm's `registry` and `proxy` to ones you can reach.")
+            sys.exit(f"tb_graph_ascend: `npm {' '.join(arguments)}` in static/ failed ({problem}).\n{advice}")
+
+
+def _lay_out_node(folder: str) -> None:
+    """Commands `node`, `npm` and `npx` for PATH: the wheel's own npm is a copied link that does not find its library."""
+    root = _node_from_pypi()
+    windows = os.name == "nt"
+    node = root / "node.exe" if windows else root / "bin" / "node"
+    library = (root if windows else root / "lib") / "node_modules" / "npm" / "bin"
+    calls = {"node": f'"{node}"', **{name: f'"{node}" "{library}{os.sep}{name}-cli.js"' for name in ("npm", "npx")}}
+    for name, call in calls.items():
+        command = Path(folder, f"{name}.cmd" if windows else name)
+        command.write_text(f"@{call} %*\r\n" if windows else f'#!/bin/sh\nexec {call} "$@"\n', encoding="utf-8")
+        command.chmod(0o755)
 
 
 def _node_from_pypi() -> Path:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from converter.compare.columns import Comparison, Composition
+from converter.compare.rows import measure
 from converter.dumps.columns import Leaves
 from converter.dumps.reader import read_dump
 from converter.graphfile.content import GraphContent, GraphSide, MappingSource, Provenance, side_of
@@ -87,7 +88,8 @@ def _comparison(target: GraphSide, golden: GraphSide, pairing: Pairing) -> Compa
     return Comparison(
         row_end=np.array(ends, np.int64), target_row=target_row, golden_row=golden_row, target=target.leaves, golden=composed,
         target_compositions=[], golden_compositions=[composition],
-        errors=statistics_difference(target.leaves, target_row, composed, golden_row),
+        errors=measure(target.leaves, target_row, composed, golden_row, [], [composition]),
+        ambiguous=np.arange(len(target_row)) % 100 == 7, unavailable={2: ("no file", "没有文件")},
         metrics={"cosine": np.linspace(0, 1, len(target_row))}, layouts={1: "permuted [s,b,h]", len(target_row) - 1: "flattened"},
     )
 
@@ -107,13 +109,6 @@ def _composed(leaves: Leaves) -> tuple[Leaves, Composition]:
     shapes = [*leaves.shapes, (7, 9)]
     columns["shape"] = np.append(leaves.shape, len(shapes) - 1).astype(np.int32)
     return replace(leaves, shapes=shapes, **columns), Composition(leaves.rows, (0, 1), "concat")
-
-
-def statistics_difference(target: Leaves, target_row: np.ndarray, golden: Leaves, golden_row: np.ndarray) -> np.ndarray:
-    """A stand-in for the measuring of the compare step."""
-    both = (target_row >= 0) & (golden_row >= 0)
-    difference = np.abs(target.statistics[target_row] - golden.statistics[golden_row])
-    return np.where(both[:, None], difference, np.nan)
 
 
 def _verdicts(comparison: Comparison, pairing: Pairing, random: np.random.Generator) -> Verdicts:

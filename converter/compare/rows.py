@@ -14,6 +14,7 @@ from converter.compare.columns import Comparison, Composition
 from converter.compare.composition import Composer
 from converter.compare.row_pairing import Side, pair_rows, parameter_aliases
 from converter.compare.statistics import scale_aware_errors
+from converter.dumps.columns import Leaves
 from converter.match.pairing import EQUAL_OUTPUTS, Pairing, Relation
 from converter.tree.graph import Graph
 
@@ -58,10 +59,17 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
             golden_row[end - len(rows) + offset] = b
     leaves_t, parts_t = composer_t.result()
     leaves_g, parts_g = composer_g.result()
-    errors = scale_aware_errors(leaves_t, target_row, leaves_g, golden_row)
-    _only_mean_of_sums(errors, target_row, golden_row, parts_t, parts_g)
+    errors = measure(leaves_t, target_row, leaves_g, golden_row, parts_t, parts_g)
     ambiguous = np.isin(target_row, list(target_side.ambiguous)) & np.isin(golden_row, list(golden_side.ambiguous))
     return Comparison(row_end, target_row, golden_row, leaves_t, leaves_g, parts_t, parts_g, errors, ambiguous, mode=mode)
+
+
+def measure(target: Leaves, target_row: NDArray[np.int64], golden: Leaves, golden_row: NDArray[np.int64], target_parts: list[Composition],
+            golden_parts: list[Composition]) -> NDArray[np.float64]:
+    """The errors of joined rows, [rows, 4]. They follow from the statistics alone, so a graph file does not hold them."""
+    errors = scale_aware_errors(target, target_row, golden, golden_row)
+    _only_mean_of_sums(errors, target_row, golden_row, target_parts, golden_parts)
+    return errors
 
 
 def _first_node_ranges(graph: Graph, nodes: NDArray[np.int32], ends: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -6,12 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from operator import attrgetter
-from typing import Callable, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison, Composition
+from converter.compare.rows import measure
 from converter.dumps.columns import Leaves
 from converter.graphfile import graph_pb2
 from converter.graphfile.columns import F32, F64, I32, U8, U32, clean, pack, unpack
@@ -34,6 +35,7 @@ def encode_comparison_blocks(comparison: Comparison, verdicts: Verdicts, target:
     names = list(comparison.metrics)
     metrics = np.stack([comparison.metrics[name] for name in names], axis=1) if names else np.zeros((comparison.rows, 0))
     layout_names, layout = _layouts(comparison)
+    unavailable = sorted(comparison.unavailable)
     pairs = len(comparison.row_end)
     for first in range(0, pairs, BLOCK_PAIRS):
         last = min(first + BLOCK_PAIRS, pairs)
@@ -64,6 +66,11 @@ def encode_comparison_blocks(comparison: Comparison, verdicts: Verdicts, target:
         if layout is not None and layout[block].any():
             message.layout = pack(layout[block], U8)
             message.layout_names.extend(layout_names)
+        if comparison.ambiguous[block].any():
+            message.ambiguous = pack(comparison.ambiguous[block], U8)
+        for row in unavailable[bisect_left(unavailable, start) : bisect_left(unavailable, end)]:
+            en, zh = comparison.unavailable[row]
+            message.unavailable.add(row=row - start, why=graph_pb2.Text(en=clean(en), zh=clean(zh)))
         for rows, places, is_golden in ((target_rows, target_places, False), (golden_rows, golden_places, True)):
             for at in np.flatnonzero(rows >= places.own_rows).tolist():
                 message.compositions.append(places.composition(at, int(rows[at]), is_golden))
@@ -127,20 +134,17 @@ def _layouts(comparison: Comparison) -> tuple[list[str], NDArray[np.int64] | Non
     return list(table), column
 
 
-Measure = Callable[[Leaves, NDArray[np.int64], Leaves, NDArray[np.int64]], NDArray[np.float64]]
-
-
-def decode_comparison_blocks(blocks: list[graph_pb2.ComparisonBlock], target: GraphSide, golden: GraphSide, mode: str,
-                             measure: Measure) -> Comparison:
+def decode_comparison_blocks(blocks: list[graph_pb2.ComparisonBlock], target: GraphSide, golden: GraphSide, mode: str) -> Comparison:
     """The comparison over the two sides as they were read back from the same file.
 
-    The errors are not stored: they follow from the statistics. `measure(target leaves, rows, golden leaves, rows)`
-    gives them, [rows, 4], with row -1 where a side is missing. Raises ColumnError, IndexError.
+    The errors are not stored: they follow from the statistics. Raises ColumnError, IndexError.
     """
     ends: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     rows: dict[bool, list[NDArray[np.int64]]] = {False: [np.zeros(0, np.int64)], True: [np.zeros(0, np.int64)]}
     metrics: list[dict[str, NDArray[np.float64]]] = []
     layouts: dict[int, str] = {}
+    ambiguous: list[NDArray[np.bool_]] = [np.zeros(0, np.bool_)]
+    unavailable: dict[int, tuple[str, str]] = {}
     appended = {False: _Appended(target), True: _Appended(golden)}
     total = 0
     for block in blocks:
@@ -161,6 +165,9 @@ def decode_comparison_blocks(blocks: list[graph_pb2.ComparisonBlock], target: Gr
             layout = unpack(block.layout, U8, count)
             for at in np.flatnonzero(layout).tolist():
                 layouts[total + at] = block.layout_names[int(layout[at]) - 1]
+        ambiguous.append(unpack(block.ambiguous, U8, count) != 0 if block.ambiguous else np.zeros(count, np.bool_))
+        for entry in block.unavailable:
+            unavailable[total + entry.row] = (entry.why.en, entry.why.zh)
         total += count
     target_leaves, golden_leaves = appended[False].leaves(), appended[True].leaves()
     target_row, golden_row = np.concatenate(rows[False]), np.concatenate(rows[True])
@@ -173,9 +180,11 @@ def decode_comparison_blocks(blocks: list[graph_pb2.ComparisonBlock], target: Gr
         golden=golden_leaves,
         target_compositions=appended[False].compositions,
         golden_compositions=appended[True].compositions,
-        errors=measure(target_leaves, target_row, golden_leaves, golden_row),
+        errors=measure(target_leaves, target_row, golden_leaves, golden_row, appended[False].compositions, appended[True].compositions),
+        ambiguous=np.concatenate(ambiguous),
         metrics={name: np.concatenate([part[name] for part in metrics]) for name in names},
         layouts=layouts,
+        unavailable=unavailable,
         mode=mode,
     )
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
-from converter.dumps.columns import Dump, Leaves
+from converter.dumps.columns import Dump
 from converter.judge.verdict import Verdicts
 from converter.match.pairing import Pairing
 from converter.tree.columns import Tree
+from converter.tree.graph import Graph, graph_of
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,13 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class GraphSide:
-    """One graph with its data. All columns are per tree node; leaves of node i are rows row_start[i]:row_end[i].
+class GraphSide(Graph):
+    """A graph with what only the viewer and re-measuring need besides. Columns are per tree node.
 
     The rows of different nodes may lie in any order in `leaves` (a dump keeps them in dump order, a graph file in tree
     order), but those of one node are together.
     """
 
-    tree: Tree
-    leaves: Leaves
-    row_start: NDArray[np.int64]
-    row_end: NDArray[np.int64]
     stacks: list[tuple[str, ...]]  # distinct stacks, innermost frame first
     stack: NDArray[np.int32]  # id into `stacks`, -1 = none
     origin: Origin = field(default_factory=Origin)
@@ -83,16 +80,11 @@ class GraphContent:
 
 def side_of(dump: Dump, tree: Tree, path: str | None = None, toolkit: str = "") -> GraphSide:
     """Joins a dump and its tree without copying the leaves. `path` is the dump directory as the user gave it."""
-    at = tree.dump_node
-    made = at < 0
-    end = np.append(dump.row_end, 0)  # at[...] = -1 reads the 0 behind the last
-    start = np.append(0, dump.row_end)
-    row_start = start[np.where(made, 0, at)]
-    row_end = np.where(made, row_start, end[at])
-    stack = np.append(dump.stack, -1).astype(np.int32)[at]
+    graph = graph_of(dump, tree)
+    stack = np.append(dump.stack, -1).astype(np.int32)[tree.dump_node]  # number -1 reads the -1 behind the last
     directory = dump.tensor_directory
     if directory:
         relative = os.path.relpath(directory, dump.path)
         directory = directory if relative.startswith(os.pardir) else relative
     origin = Origin(dump.path if path is None else path, dump.framework, dump.task, dump.level, dump.summary_mode, directory, toolkit)
-    return GraphSide(tree, dump.leaves, row_start, row_end, dump.stacks, stack, origin)
+    return GraphSide(tree, graph.leaves, graph.row_start, graph.row_end, dump.stacks, stack, origin)

@@ -576,7 +576,7 @@ class Stack(_message.Message):
     def __init__(self, lines: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ComparisonBlock(_message.Message):
-    __slots__ = ("first_pair", "pair_count", "row_count", "row_end", "target_node", "target_leaf", "golden_node", "golden_leaf", "status", "reasons", "error", "statistic", "tolerance", "compositions", "notes", "metric_names", "metrics", "layout", "layout_names")
+    __slots__ = ("first_pair", "pair_count", "row_count", "row_end", "target_node", "target_leaf", "golden_node", "golden_leaf", "status", "reasons", "error", "statistic", "tolerance", "compositions", "notes", "metric_names", "metrics", "layout", "layout_names", "ambiguous", "unavailable")
     FIRST_PAIR_FIELD_NUMBER: _ClassVar[int]
     PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]
     ROW_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -596,6 +596,8 @@ class ComparisonBlock(_message.Message):
     METRICS_FIELD_NUMBER: _ClassVar[int]
     LAYOUT_FIELD_NUMBER: _ClassVar[int]
     LAYOUT_NAMES_FIELD_NUMBER: _ClassVar[int]
+    AMBIGUOUS_FIELD_NUMBER: _ClassVar[int]
+    UNAVAILABLE_FIELD_NUMBER: _ClassVar[int]
     first_pair: int
     pair_count: int
     row_count: int
@@ -615,7 +617,9 @@ class ComparisonBlock(_message.Message):
     metrics: bytes
     layout: bytes
     layout_names: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, first_pair: _Optional[int] = ..., pair_count: _Optional[int] = ..., row_count: _Optional[int] = ..., row_end: _Optional[bytes] = ..., target_node: _Optional[bytes] = ..., target_leaf: _Optional[bytes] = ..., golden_node: _Optional[bytes] = ..., golden_leaf: _Optional[bytes] = ..., status: _Optional[bytes] = ..., reasons: _Optional[bytes] = ..., error: _Optional[bytes] = ..., statistic: _Optional[bytes] = ..., tolerance: _Optional[bytes] = ..., compositions: _Optional[_Iterable[_Union[Composition, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., metric_names: _Optional[_Iterable[str]] = ..., metrics: _Optional[bytes] = ..., layout: _Optional[bytes] = ..., layout_names: _Optional[_Iterable[str]] = ...) -> None: ...
+    ambiguous: bytes
+    unavailable: _containers.RepeatedCompositeFieldContainer[Unavailable]
+    def __init__(self, first_pair: _Optional[int] = ..., pair_count: _Optional[int] = ..., row_count: _Optional[int] = ..., row_end: _Optional[bytes] = ..., target_node: _Optional[bytes] = ..., target_leaf: _Optional[bytes] = ..., golden_node: _Optional[bytes] = ..., golden_leaf: _Optional[bytes] = ..., status: _Optional[bytes] = ..., reasons: _Optional[bytes] = ..., error: _Optional[bytes] = ..., statistic: _Optional[bytes] = ..., tolerance: _Optional[bytes] = ..., compositions: _Optional[_Iterable[_Union[Composition, _Mapping]]] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., metric_names: _Optional[_Iterable[str]] = ..., metrics: _Optional[bytes] = ..., layout: _Optional[bytes] = ..., layout_names: _Optional[_Iterable[str]] = ..., ambiguous: _Optional[bytes] = ..., unavailable: _Optional[_Iterable[_Union[Unavailable, _Mapping]]] = ...) -> None: ...
 
 class Composition(_message.Message):
     __slots__ = ("row", "golden", "node", "leaf", "max", "min", "mean", "norm", "present", "shape", "dtype", "relation")
@@ -644,6 +648,14 @@ class Composition(_message.Message):
     dtype: str
     relation: str
     def __init__(self, row: _Optional[int] = ..., golden: bool = ..., node: _Optional[_Iterable[int]] = ..., leaf: _Optional[_Iterable[int]] = ..., max: _Optional[float] = ..., min: _Optional[float] = ..., mean: _Optional[float] = ..., norm: _Optional[float] = ..., present: _Optional[int] = ..., shape: _Optional[str] = ..., dtype: _Optional[str] = ..., relation: _Optional[str] = ...) -> None: ...
+
+class Unavailable(_message.Message):
+    __slots__ = ("row", "why")
+    ROW_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    row: int
+    why: Text
+    def __init__(self, row: _Optional[int] = ..., why: _Optional[_Union[Text, _Mapping]] = ...) -> None: ...
 
 class Note(_message.Message):
     __slots__ = ("row", "code", "arguments")

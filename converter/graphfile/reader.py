@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from converter.compare.columns import Comparison
 from converter.graphfile import errors, graph_pb2
 from converter.graphfile.columns import U8, U16, ColumnError, unpack
-from converter.graphfile.comparisons import Measure, decode_comparison_blocks
+from converter.graphfile.comparisons import decode_comparison_blocks
 from converter.graphfile.content import GraphSide, Origin
 from converter.graphfile.file import GraphFile
 from converter.graphfile.pairs import decode_pairs
@@ -56,11 +56,11 @@ def read_pairing(file: GraphFile) -> Pairing:
         return decode_pairs(message, file.summary(), counts[0], counts[1])
 
 
-def read_comparison(file: GraphFile, target: GraphSide, golden: GraphSide, measure: Measure) -> Comparison:
-    """Restores the rows over the two sides of the same file. For `measure` see decode_comparison_blocks."""
+def read_comparison(file: GraphFile, target: GraphSide, golden: GraphSide) -> Comparison:
+    """Restores the rows over the two sides that were read from the same file; measures their errors again."""
     blocks = file.blocks("comparisons", graph_pb2.ComparisonBlock)
     with _checking(file, "comparisons"):
-        return decode_comparison_blocks(blocks, target, golden, file.summary().mode, measure)
+        return decode_comparison_blocks(blocks, target, golden, file.summary().mode)
 
 
 @contextmanager
