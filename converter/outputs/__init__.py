@@ -1,0 +1,1 @@
+"""Tables for scripts and people: what a conversion found, one file a kind."""

@@ -1,0 +1,19 @@
+"""The optional tables of a conversion by option name: how each begins and ends, and one rank's part of it."""
+
+from __future__ import annotations
+
+from converter.graphfile.content import GraphContent
+from converter.outputs.pairs_lines import pairs_lines
+
+# Option name → (first lines, last lines) around the parts of all ranks.
+WANTED_TABLES: dict[str, tuple[str, str]] = {"pairs": ("", "")}
+
+
+def table_texts(content: GraphContent, names: list[str]) -> dict[str, str]:
+    """The text that one step and rank adds to each of the named tables; empty for a single graph."""
+    if content.golden is None or content.pairing is None or content.verdicts is None:
+        return {name: "" for name in names}
+    texts = {}
+    if "pairs" in names:
+        texts["pairs"] = "".join(pairs_lines(content.target.tree, content.golden.tree, content.pairing, content.verdicts, content.step, content.rank))
+    return texts
