@@ -1,6 +1,7 @@
 """Builds static/ into tb_graph_ascend/static/ when its sources changed; with Node from PyPI where npm is not installed.
 
-`python build_backend/front_end.py` does the same by hand. TB_GRAPH_ASCEND_REBUILD=1 forces a rebuild.
+By hand: `python build_backend/front_end.py` builds where it is needed, `python build_backend/front_end.py run test` runs an
+npm command in static/ with its packages installed. TB_GRAPH_ASCEND_REBUILD=1 forces a rebuild.
 """
 
 from __future__ import annotations
@@ -43,12 +44,17 @@ def build() -> None:
             sys.exit("tb_graph_ascend: neither the front end's sources (static/) nor its bundle (tb_graph_ascend/static/) are here.")
         return
     print("tb_graph_ascend: building the front end", file=sys.stderr, flush=True)
-    if not _installed():
-        _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
-    _npm("run", "build")
+    npm("run", "build")
     if not (BUNDLE / "index.js").exists():
         sys.exit("tb_graph_ascend: `npm run build` in static/ ended well but made no tb_graph_ascend/static/index.js.")
     STAMP.write_text(sources_hash() + "\n", encoding="ascii")
+
+
+def npm(*arguments: str) -> None:
+    """An npm command in static/, after installing what package-lock.json says. Exits with one clear message where it fails."""
+    if not _installed():
+        _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+    _npm(*arguments)
 
 
 def sources_hash() -> str:
@@ -115,4 +121,7 @@ def _node_from_pypi() -> Path:
 
 
 if __name__ == "__main__":
-    build()
+    if sys.argv[1:]:
+        npm(*sys.argv[1:])
+    else:
+        build()
