@@ -119,6 +119,12 @@ def _settle(mapping: MappingFile, levels: Levels, other: Levels, conversion: Con
         for rival in sources[1:]:
             if _same_gathering(mapping, conversion, owner, rival):
                 continue
+            one, other_one = conversion.states[owner], conversion.states[rival]
+            if one.rule >= 0 and (one.rule, one.part) == (other_one.rule, other_one.part) and one.choice != other_one.choice:
+                # Two alternatives of one name: the first that exists is meant.
+                dropped.add(rival if one.choice < other_one.choice else owner)
+                owner = owner if one.choice < other_one.choice else rival
+                continue
             first, second = _own_rules(levels, conversion, owner, rival)
             if first is not None and second is not None:
                 raise _conflict(mapping, levels, other, below, (owner, first), (rival, second))

@@ -42,6 +42,7 @@ class Start(NamedTuple):
 
     rule: int
     part: int  # which of several sources
+    choice: int  # which of its alternatives
     pattern: Pattern
     rank: tuple[bool, int, int]  # among keys of equal length: path first, fewer wildcards, earlier in the file
 
@@ -65,6 +66,7 @@ class State(NamedTuple):
     parts: tuple[Path, ...]  # the counterparts of this level itself; several for a group; empty = none
     rule: int  # the rule that ended here, -1 = kept as it is
     part: int  # which source of a many-to-one rule
+    choice: int  # which alternative of that source
     chain: int  # entry of Chains: all rules on the way, -1 = none
     pending: tuple[Pending, ...]
 
@@ -99,8 +101,8 @@ def prepare(rules: tuple[Rule, ...]) -> Rules:
     by_class: dict[str, list[Start]] = {}
     by_path: dict[tuple[str, str], tuple[Rule, list[Start]]] = {}
     for number, rule in enumerate(rules):
-        starts = [Start(number, part, pattern, (rule.scope.path is None, sum(not component.literal for component in pattern), number))
-                  for part, side in enumerate(rule.sources) for pattern in side]
+        starts = [Start(number, part, choice, pattern, (rule.scope.path is None, sum(not component.literal for component in pattern), number))
+                  for part, side in enumerate(rule.sources) for choice, pattern in enumerate(side)]
         if rule.scope.path is None:
             by_class.setdefault(rule.scope.class_name, []).extend(starts)
         else:
@@ -128,7 +130,7 @@ def convert_levels(rules: Rules, levels: Levels, destination: Destination) -> Co
     """Convert every level. `destination` chooses among alternatives and spreads wildcards."""
     chains: list[Chain] = []
     completed: dict[int, tuple[int, Path]] = {}
-    states: list[State] = [State(0, (), ((),), -1, 0, -1, ())]
+    states: list[State] = [State(0, (), ((),), -1, 0, 0, -1, ())]
     starts: list[list[Start]] = [starts_at(rules, levels, 0)]
     for level in range(1, levels.count):
         parent = levels.parent[level]
@@ -149,7 +151,7 @@ def step(rules: Rules, state: State, starts: list[Start], component: str, destin
     depth = state.depth + 1
     if not open_keys:
         kept = None if state.base is None else (*state.base, component)
-        return State(depth, kept, () if kept is None else (kept,), -1, 0, state.chain, ())
+        return State(depth, kept, () if kept is None else (kept,), -1, 0, 0, state.chain, ())
     pending: list[Pending] = []
     best: Optional[tuple[tuple[int, bool, int, int], Pending, tuple[Path, ...]]] = None
     for key in open_keys:
@@ -171,7 +173,7 @@ def step(rules: Rules, state: State, starts: list[Start], component: str, destin
                 best = (rank, moved, filled)
     if best is None:
         kept = None if state.base is None else (*state.base, component)
-        return State(depth, kept, () if kept is None else (kept,), -1, 0, state.chain, tuple(pending))
+        return State(depth, kept, () if kept is None else (kept,), -1, 0, 0, state.chain, tuple(pending))
     _, key, parts = best
     rule = key.start.rule
     completed[rule] = (completed.get(rule, (0, ()))[0] + 1, key.base)
@@ -180,7 +182,8 @@ def step(rules: Rules, state: State, starts: list[Start], component: str, destin
     base = None if group else parts[0]
     if base == key.base:
         parts = ()  # the level does not exist on the other side: only what is below goes on
-    return State(depth, base, parts, rule, key.start.part, len(chains) - 1, tuple(other for other in pending if other.depth <= key.depth))
+    return State(depth, base, parts, rule, key.start.part, key.start.choice, len(chains) - 1,
+                 tuple(other for other in pending if other.depth <= key.depth))
 
 
 def _fill(rule: Rule, bindings: Bindings, base: Path, destination: Destination) -> tuple[Path, ...] | None:

@@ -7,6 +7,8 @@ finds them in the graphs.
 from __future__ import annotations
 
 import difflib
+import os
+from dataclasses import replace
 from typing import Optional
 
 import yaml
@@ -32,6 +34,7 @@ from converter.yaml_source import (
 )
 
 ANY_CLASS = "*"
+INVERT_PREFIX = "invert:"
 _SWITCHES = ("invert", "optional", "wrappers")
 _SECTIONS = ("classes", "parameters", "scopes")
 _SCOPE_KEYS = ("path", "class", "to_path", "to_class", "rules")
@@ -42,7 +45,23 @@ _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 
 def read_mapping(path: str) -> MappingFile:
-    """Read a mapping file. Raises UserError for everything that is wrong with it."""
+    """Read a mapping file, or a shipped template by its name. Raises UserError for everything that is wrong with it.
+
+    With "invert:" in front the mapping is turned round, as if `invert` in the file were the opposite.
+    """
+    if path.startswith(INVERT_PREFIX) and not os.path.exists(path):
+        mapping = read_mapping(path[len(INVERT_PREFIX):])
+        return replace(mapping, invert=not mapping.invert)
+    if not os.path.exists(path):
+        from mappings import templates
+
+        shipped = {template.name: template for template in templates()}
+        name = path[:-5] if path.endswith(".yaml") else path
+        if name in shipped:
+            return parse_mapping(shipped[name].text, f"{name}.yaml")
+        close = difflib.get_close_matches(os.path.basename(name), shipped, 1)
+        if close:
+            raise UserError(f"mapping file {path} does not exist: check the path, or did you mean the template '{close[0]}'?")
     return parse_mapping(read_text(path, "mapping file"), path)
 
 

@@ -26,33 +26,52 @@ class Problem(NamedTuple):
     message: str
 
 
-def invert_mapping(mapping: MappingFile, name: str = "") -> tuple[MappingFile, list[Problem]]:
-    """The inverse of a mapping and what of it could not be inverted (left out of the result).
+class Inverse(NamedTuple):
+    """The inverse of a mapping, without the parts that have none."""
 
-    Without problems, inverting twice gives the same records again.
-    """
-    problems: list[Problem] = []
+    mapping: MappingFile
+    problems: list[Problem]  # parts that would have to be said and cannot be
+    notes: list[Problem]  # parts of which the inverse needs to say nothing
+
+    @property
+    def exact(self) -> bool:
+        """True if inverting again gives the same records."""
+        return not self.problems and not self.notes
+
+
+def invert_mapping(mapping: MappingFile, name: str = "") -> Inverse:
+    """Write a mapping for the other direction."""
+    problems: dict[str, list[Rule]] = {}  # reason → rules
+    notes: list[Problem] = []
+    aliases: list[Problem] = []
     class_of: dict[str, str] = {}
     owner: dict[str, str] = {}
     for source, destination in mapping.classes:
         class_of[source] = destination
         if owner.setdefault(destination, source) != source:
-            problems.append(Problem(1, 1, f"classes '{owner[destination]}' and '{source}' have the same counterpart '{destination}'"))
+            notes.append(Problem(1, 1, f"classes '{owner[destination]}' and '{source}' have the same counterpart '{destination}': "
+                                       f"inverting again gives '{owner[destination]}'"))
     rules: list[Rule] = []
     taken: dict[tuple[str, str, str], Rule] = {}
     for rule in mapping.rules:
+        if not rule.destinations:
+            notes.append(Problem(rule.line, rule.column, f"{rule.label} says that there is no counterpart and is left out"))
+            continue
         scope = _scope(rule.scope, class_of)
         text = _scope_problem(rule.scope, class_of) if scope is None else _rule_problem(rule)
         if scope is None or text:
-            problems.append(Problem(rule.line, rule.column, f"{rule.label} cannot be inverted: {text}"))
+            problems.setdefault(text, []).append(rule)
             continue
         gather = len(rule.destinations) > 1 or _more_holes(rule.destinations, rule.sources)
         inverse = replace(rule, scope=scope, sources=rule.destinations, destinations=rule.sources, gather=gather,
                           source_text=rule.destination_text, destination_text=rule.source_text)
         key = (scope.class_name, scope.path_text, inverse.source_text)
+        if key in taken and taken[key].source_text == rule.source_text and taken[key].destination_text == rule.destination_text:
+            notes.append(Problem(rule.line, rule.column, f"{rule.label} has the same inverse as line {taken[key].line}"))
+            continue
         if key in taken:
             text = f"'{inverse.source_text}' of {scope.label} would be given twice, also by line {taken[key].line}"
-            problems.append(Problem(rule.line, rule.column, f"{rule.label} cannot be inverted: {text}"))
+            problems.setdefault(text, []).append(rule)
             continue
         taken[key] = rule
         rules.append(inverse)
@@ -60,15 +79,20 @@ def invert_mapping(mapping: MappingFile, name: str = "") -> tuple[MappingFile, l
     for alias in mapping.parameters:
         counterpart = class_of.get(alias.class_name, "") if alias.class_name else ""
         if alias.class_name and not counterpart:
-            problems.append(Problem(alias.line, alias.column,
-                                    f"parameter '{alias.source}' cannot be inverted: {_no_class(alias.class_name)}"))
+            aliases.append(Problem(alias.line, alias.column, f"parameter '{alias.source}' cannot be inverted: {_no_class(alias.class_name)}"))
         elif any(other.class_name == counterpart and other.source == alias.destination for other in parameters):
-            problems.append(Problem(alias.line, alias.column,
-                                    f"parameter '{alias.source}' cannot be inverted: '{alias.destination}' has two counterparts"))
+            aliases.append(Problem(alias.line, alias.column,
+                                   f"parameter '{alias.source}' cannot be inverted: '{alias.destination}' has two counterparts"))
         else:
             parameters.append(replace(alias, class_name=counterpart, source=alias.destination, destination=alias.source))
     classes = tuple((destination, source) for source, destination in mapping.classes if owner[destination] == source)
-    return replace(mapping, name=name, text="", rules=tuple(rules), parameters=tuple(parameters), classes=classes), problems
+    inverse = replace(mapping, name=name, text="", rules=tuple(rules), parameters=tuple(parameters), classes=classes)
+    return Inverse(inverse, [_problem(text, found) for text, found in problems.items()] + aliases, notes)
+
+
+def _problem(text: str, rules: list[Rule]) -> Problem:
+    """One message for all rules that lack the same thing."""
+    return Problem(rules[0].line, rules[0].column, f"{', '.join(rule.label for rule in rules)} cannot be inverted: {text}")
 
 
 def _no_class(class_name: str) -> str:
@@ -99,8 +123,6 @@ def _scope_problem(scope: Scope, class_of: dict[str, str]) -> str:
 
 
 def _rule_problem(rule: Rule) -> str:
-    if not rule.destinations:
-        return "it says that there is no counterpart"
     if any(not pattern for side in rule.destinations for pattern in side):
         return "it removes a level, and the inverse would have to name nothing"
     if not rule.gather and _more_holes(rule.sources, rule.destinations):

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Mapping
+
+import yaml
 
 from converter.match.mapping_rules import MappingFile, Rule, Scope
 from converter.match.pairing import Relation
 
-_PLAIN = re.compile(r"[A-Za-z_][\w.]*")
-# Words that YAML 1.1 reads as something else than text.
-_NOT_TEXT = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_PLAIN_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
+_NOT_TEXT = frozenset("yYnN")  # YAML 1.1 has them as booleans, though few readers do
+_RESOLVER = yaml.resolver.Resolver()
 
 
-def write_mapping(mapping: MappingFile, header: str = "") -> str:
-    """The text of a mapping file; `header` lines become comments at the top."""
+def write_mapping(mapping: MappingFile, header: str = "", comments: Mapping[int, str] | None = None) -> str:
+    """The text of a mapping file.
+
+    Args:
+        header: lines for comments at the top.
+        comments: rule number → comment behind the rule.
+    """
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
     for key, value in (("invert", mapping.invert), ("optional", mapping.optional)):
         if value:
             lines.append(f"{key}: true")
     if mapping.ignore_wrappers:
         lines.append("wrappers: ignore")
-    blocks: dict[Scope, list[Rule]] = {}
-    for rule in mapping.rules:
-        blocks.setdefault(rule.scope, []).append(rule)
+    blocks: dict[Scope, list[str]] = {}
+    for number, rule in enumerate(mapping.rules):
+        comment = " ".join((comments or {}).get(number, "").split())
+        blocks.setdefault(rule.scope, []).append(_rule(rule) + (f"  # {comment}" if comment else ""))
     for scope, rules in blocks.items():
         if not _in_list(scope):
             lines.append(f"{_scalar(scope.class_name)}:")
-            lines.extend(f"  {_rule(rule)}" for rule in rules)
+            lines.extend(f"  {rule}" for rule in rules)
     listed = {scope: rules for scope, rules in blocks.items() if _in_list(scope)}
     if listed:
         lines.append("scopes:")
@@ -36,7 +44,7 @@ def write_mapping(mapping: MappingFile, header: str = "") -> str:
         given = [f"{key}: {_scalar(text)}" for key, text in keys if text]
         lines.extend(("  - " if number == 0 else "    ") + text for number, text in enumerate(given))
         lines.append("    rules:")
-        lines.extend(f"      {_rule(rule)}" for rule in rules)
+        lines.extend(f"      {rule}" for rule in rules)
     if mapping.parameters:
         lines.append("parameters:")
         for class_name in dict.fromkeys(alias.class_name for alias in mapping.parameters):
@@ -54,7 +62,9 @@ def _in_list(scope: Scope) -> bool:
 
 
 def _scalar(text: str) -> str:
-    if _PLAIN.fullmatch(text) and text.isascii() and text.lower() not in _NOT_TEXT:
+    # For readers other than ours: what YAML would take for a number or a boolean is put in quotes.
+    plain = text and _PLAIN_CHARACTERS.issuperset(text) and text not in _NOT_TEXT
+    if plain and _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)) == "tag:yaml.org,2002:str":
         return text
     return json.dumps(text, ensure_ascii=False)
 
