@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from typing import Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from converter.errors import UserError
 from converter.options import Options
@@ -20,14 +21,27 @@ UNBUILT = ("rank_size", "tp", "pp", "vpp", "order")
 def parser() -> argparse.ArgumentParser:
     """The command line. Options named as the peer names them keep its meaning."""
     arguments = argparse.ArgumentParser(
-        prog="graph-convert", formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="graph-convert",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Compare two dumps of a model (or build the graph of one) and write graph files for TensorBoard.",
-        epilog="exit codes: 0 done; 1 the level of --fail-on was reached; 2 bad input or usage; 3 nothing could be compared")
+        epilog="exit codes: 0 done; 1 the level of --fail-on was reached; 2 bad input or usage; 3 nothing could be compared",
+    )
     source = arguments.add_argument_group("what to compare")
-    source.add_argument("-i", "--input", metavar="compare.json", help='{"npu_path": target dump, "bench_path": golden dump}; paths from the current directory')
+    source.add_argument(
+        "-i",
+        "--input",
+        metavar="compare.json",
+        help='{"npu_path": target dump, "bench_path": golden dump}; paths from the current directory',
+    )
     source.add_argument("-tp", "--target_path", metavar="DIR", help="target dump: the side under debug")
     source.add_argument("-gp", "--golden_path", metavar="DIR", help="golden dump: the reference; without it one graph is built")
-    source.add_argument("-f", "--framework", metavar="pytorch|mindspore", choices=("pytorch", "mindspore"), help="accepted for compatibility; the dumps say it themselves")
+    source.add_argument(
+        "-f",
+        "--framework",
+        metavar="pytorch|mindspore",
+        choices=("pytorch", "mindspore"),
+        help="accepted for compatibility; the dumps say it themselves",
+    )
     output = arguments.add_argument_group("where results go")
     output.add_argument("-o", "--output_path", metavar="DIR", default="output", help="directory for the graph files (default: output)")
     output.add_argument("--report", metavar="FILE", default="", help="JSON summary for scripts")
@@ -36,19 +50,36 @@ def parser() -> argparse.ArgumentParser:
     output.add_argument("--junit", metavar="FILE", default="", help="every pair as a JUnit test case")
     output.add_argument("--timings", metavar="FILE", default="", help="seconds by stage as JSON")
     matching = arguments.add_argument_group("matching")
-    matching.add_argument("-lm", "--layer_mapping", metavar="YAML", nargs="?", const="", help="layer-mapping file; without a file: equal paths only (--match mapping)")
+    matching.add_argument(
+        "-lm",
+        "--layer_mapping",
+        metavar="YAML",
+        nargs="?",
+        const="",
+        help="layer-mapping file; without a file: equal paths only (--match mapping)",
+    )
     matching.add_argument("-fm", "--fuzzy_match", action="store_true", help="equal module paths, API sequences aligned; adds to -lm")
-    matching.add_argument("--match", choices=("auto", "exact", "fuzzy", "mapping"), help="auto (default): every step; exact: equal names only; mapping: only the mapping file")
+    matching.add_argument(
+        "--match",
+        choices=("auto", "exact", "fuzzy", "mapping"),
+        help="auto (default): every step; exact: equal names only; mapping: only the mapping file",
+    )
     matching.add_argument("--matches", metavar="FILE", default="", help="manual matches (*.matches.yaml)")
     judging = arguments.add_argument_group("judging")
     judging.add_argument("--policy", metavar="NAME|FILE", default="default", help="tolerances and rules: default, msprobe, or a YAML file")
     judging.add_argument("-oc", "--overflow_check", action="store_true", help="also find where values overflow")
-    judging.add_argument("--fail-on", choices=("error", "warning", "unmatched"), default="", dest="fail_on", help="exit with 1 if a pair is that bad")
+    judging.add_argument(
+        "--fail-on", choices=("error", "warning", "unmatched"), default="", dest="fail_on", help="exit with 1 if a pair is that bad"
+    )
     running = arguments.add_argument_group("running")
     running.add_argument("--jobs", type=_count, default=0, metavar="N", help="ranks converted at a time (default: one a core)")
     running.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on an existing Ray cluster")
-    running.add_argument("-progress_log", "--is_print_progress_log", action="store_true", dest="progress_log", help="print machine-readable progress lines")
-    running.add_argument("-tensor_log", "--is_print_compare_log", action="store_true", dest="tensor_log", help="accepted for compatibility (see --csv)")
+    running.add_argument(
+        "-progress_log", "--is_print_progress_log", action="store_true", dest="progress_log", help="print machine-readable progress lines"
+    )
+    running.add_argument(
+        "-tensor_log", "--is_print_compare_log", action="store_true", dest="tensor_log", help="accepted for compatibility (see --csv)"
+    )
     merging = arguments.add_argument_group("merging parallel ranks (not built yet: refused)")
     for name in UNBUILT:
         merging.add_argument(f"--{name}", nargs="+", metavar="N", help=argparse.SUPPRESS)
@@ -85,12 +116,30 @@ def options_of(arguments: argparse.Namespace, command: Sequence[str]) -> tuple[O
         target, golden, warnings = compare_file.target, compare_file.golden, compare_file.warnings
     if not target:
         raise UserError("no dump is named: use -i compare.json, or -tp TARGET [-gp GOLDEN]")
-    match = arguments.match or ("fuzzy" if arguments.fuzzy_match and arguments.layer_mapping is None else "mapping" if arguments.layer_mapping == "" else "auto")
+    match = arguments.match or (
+        "fuzzy" if arguments.fuzzy_match and arguments.layer_mapping is None else "mapping" if arguments.layer_mapping == "" else "auto"
+    )
     if match == "exact" and arguments.layer_mapping:
         raise UserError("--match exact uses no mapping file: leave out -lm, or use --match mapping")
-    return Options(target, golden, arguments.output_path, arguments.layer_mapping or "", match, arguments.policy, arguments.overflow_check,
-                   arguments.matches, arguments.jobs, arguments.engine, arguments.report, arguments.pairs, arguments.csv, arguments.junit,
-                   arguments.timings, arguments.fail_on, list(command)), warnings
+    return Options(
+        target,
+        golden,
+        arguments.output_path,
+        arguments.layer_mapping or "",
+        match,
+        arguments.policy,
+        arguments.overflow_check,
+        arguments.matches,
+        arguments.jobs,
+        arguments.engine,
+        arguments.report,
+        arguments.pairs,
+        arguments.csv,
+        arguments.junit,
+        arguments.timings,
+        arguments.fail_on,
+        list(command),
+    ), warnings
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
@@ -129,8 +178,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
             signal.signal(signal.SIGTERM, previous)
 
 
-def _raise_on_terminate():  # type: ignore[no-untyped-def]
+def _raise_on_terminate() -> Any:
     """A terminated conversion cleans up like an interrupted one."""
+
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
@@ -153,8 +203,12 @@ def _exit_code(report, outcomes, options: Options) -> int:  # type: ignore[no-un
         return NOTHING_COMPARED
     if not options.fail_on:
         return DONE
-    bad = any(entry["status"]["error"] or (options.fail_on != "error" and entry["status"]["warning"])
-              or (options.fail_on == "unmatched" and (entry["unmatched"]["target"] or entry["unmatched"]["golden"])) for entry in compared)
+    bad = any(
+        entry["status"]["error"]
+        or (options.fail_on != "error" and entry["status"]["warning"])
+        or (options.fail_on == "unmatched" and (entry["unmatched"]["target"] or entry["unmatched"]["golden"]))
+        for entry in compared
+    )
     return LEVEL_REACHED if bad or any(outcome.error for outcome in outcomes) else DONE
 
 

@@ -68,4 +68,6 @@ def _path(content: dict[str, Any], key: str, name: str, required: bool) -> str:
 
 
 def _type_name(value: object) -> str:
-    return {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}[type(value)]
+    return {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}[
+        type(value)
+    ]

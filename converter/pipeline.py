@@ -15,17 +15,19 @@ import datetime
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Optional
 
 from converter.dumps.layout import find_ranks, pair_ranks
 from converter.errors import UserError
 from converter.graphfile.container import write_atomically
 from converter.graphfile.manifest import ManifestEntry, graph_file_name, write_manifest
 from converter.judge.policy import load_policy
-from converter.match.mapping_file import MappingFile, parse_mapping, read_mapping
+from converter.match.mapping_file import parse_mapping, read_mapping
 from converter.match.mapping_report import Unknown, refuse_unknown
+from converter.match.mapping_rules import MappingFile
 from converter.match.pins import read_pins
 from converter.options import Options
 from converter.outputs.tables import WANTED_TABLES, table_texts
@@ -75,9 +77,27 @@ def convert(options: Options, progress: Any) -> Conversion:
     created = datetime.datetime.now(datetime.timezone.utc)
     jobs = min(options.jobs or os.cpu_count() or 1, len(ranks))
     spare = max((options.jobs or os.cpu_count() or 1) // jobs, 1)
-    tasks = [RankTask(step, rank, target, golden, options.target, options.golden, options.match, mapping, pins, policy, options.overflow_check,
-                      TOOL, tuple(options.command), created.isoformat(timespec="seconds").replace("+00:00", "Z"),
-                      tensor_jobs=spare, read_apart=spare > 1) for step, rank, target, golden in ranks]
+    tasks = [
+        RankTask(
+            step,
+            rank,
+            target,
+            golden,
+            options.target,
+            options.golden,
+            options.match,
+            mapping,
+            pins,
+            policy,
+            options.overflow_check,
+            TOOL,
+            tuple(options.command),
+            created.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            tensor_jobs=spare,
+            read_apart=spare > 1,
+        )
+        for step, rank, target, golden in ranks
+    ]
     kind = "compare" if options.golden else "build"
     directory = _free_name(options.output, f"{kind}_{created.strftime('%Y%m%d%H%M%S')}")
     hidden = os.path.join(options.output, HIDDEN_PREFIX + os.path.basename(directory))
@@ -92,7 +112,11 @@ def convert(options: Options, progress: Any) -> Conversion:
         if mapping is not None and good:
             refuse_unknown(mapping, [outcome.unknown or [] for outcome in good])
         if not good:
-            raise UserError(outcomes[0].error if len(outcomes) == 1 else f"none of the {len(outcomes)} ranks could be converted; the first: {outcomes[0].error}")
+            raise UserError(
+                outcomes[0].error
+                if len(outcomes) == 1
+                else f"none of the {len(outcomes)} ranks could be converted; the first: {outcomes[0].error}"
+            )
         entries = [ManifestEntry(outcome.step, outcome.rank, graph_file_name(outcome.step, outcome.rank)) for outcome in good]
         write_manifest(hidden, kind, TOOL, tasks[0].created, entries)
         report = whole_report(TOOL, list(options.command), [_entry(outcome, os.path.basename(directory)) for outcome in outcomes])

@@ -32,8 +32,8 @@ from converter.judge.tolerance import row_tolerances
 from converter.judge.verdict import Verdicts
 from converter.match.automatic import match_trees
 from converter.match.mapping import match_by_mapping
-from converter.match.mapping_file import MappingFile
 from converter.match.mapping_report import Unknown
+from converter.match.mapping_rules import MappingFile
 from converter.match.pairing import Pairing
 from converter.match.pins import Pins, pinned_pairs
 from converter.tree.build import build_tree
@@ -102,10 +102,14 @@ def _convert(task: RankTask, progress: Callable[[str, float], None]) -> RankData
     (dump, tree), other = _read_both(task)
     clock.stop("read")
     target = graph_of(dump, tree)
-    provenance = Provenance(task.tool, list(task.command), task.created, _inputs("target", dump) + (_inputs("golden", other[0]) if other else []))
+    provenance = Provenance(
+        task.tool, list(task.command), task.created, _inputs("target", dump) + (_inputs("golden", other[0]) if other else [])
+    )
     target_side = replace(side_of(dump, tree, task.target_as_given), overflow=_overflow(task, target))
     if other is None:
-        content = GraphContent(task.step, task.rank, target_side, provenance, overflow_check=task.overflow_check, warnings=dump.warnings + tree.warnings)
+        content = GraphContent(
+            task.step, task.rank, target_side, provenance, overflow_check=task.overflow_check, warnings=dump.warnings + tree.warnings
+        )
         return RankData(content, "build", timings=clock.seconds)
     golden_dump, golden_tree = other
     golden = graph_of(golden_dump, golden_tree)
@@ -122,11 +126,18 @@ def _convert(task: RankTask, progress: Callable[[str, float], None]) -> RankData
     progress("judge", 0.75)
     verdicts = judge_under(task.policy, comparison, pairing, target, golden)
     clock.stop("judge")
-    warnings = ([f"target: {text}" for text in dump.warnings + tree.warnings] + [f"golden: {text}" for text in golden_dump.warnings + golden_tree.warnings]
-                + mode_warnings + pairing.warnings + comparison.warnings + verdicts.warnings)
+    warnings = (
+        [f"target: {text}" for text in dump.warnings + tree.warnings]
+        + [f"golden: {text}" for text in golden_dump.warnings + golden_tree.warnings]
+        + mode_warnings
+        + pairing.warnings
+        + comparison.warnings
+        + verdicts.warnings
+    )
     mapping = MappingSource(task.mapping.name, task.mapping.text) if task.mapping else None
-    content = GraphContent(task.step, task.rank, target_side, provenance, golden_side, pairing, comparison, verdicts, mapping,
-                           task.overflow_check, warnings)
+    content = GraphContent(
+        task.step, task.rank, target_side, provenance, golden_side, pairing, comparison, verdicts, mapping, task.overflow_check, warnings
+    )
     progress("write", 0.85)
     return RankData(content, mode, unknown, clock.seconds)
 
@@ -181,9 +192,12 @@ def _match(task: RankTask, target: Graph, golden: Graph, dumps: tuple[Dump, Dump
     for pair in given:
         taken_target[list(pair.target)] = True
         taken_golden[list(pair.golden)] = True
-    found = match_by_mapping(target.tree, golden.tree, task.mapping, taken_target, taken_golden, dumps, unruled_apis=task.method == "mapping")
-    pairing = match_trees(target, golden, task.method, given + found.pairs(), refused, found.rules, found.aliases, found.layouts,
-                          warnings + found.warnings)
+    found = match_by_mapping(
+        target.tree, golden.tree, task.mapping, taken_target, taken_golden, dumps, unruled_apis=task.method == "mapping"
+    )
+    pairing = match_trees(
+        target, golden, task.method, given + found.pairs(), refused, found.rules, found.aliases, found.layouts, warnings + found.warnings
+    )
     return pairing, found.unknown
 
 
@@ -206,14 +220,25 @@ def comparison_mode(target: GraphSide, golden: GraphSide) -> tuple[str, list[str
     return "statistics", warnings
 
 
-def _measure(task: RankTask, comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph, dump: Dump, golden_dump: Dump) -> Comparison:
+def _measure(
+    task: RankTask, comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph, dump: Dump, golden_dump: Dump
+) -> Comparison:
     facts = row_facts(comparison, pairing, target, golden)
     tolerance = row_tolerances(comparison, facts, pairing, target, task.policy).warning
     counts = np.diff(comparison.row_end, prepend=0)
     starts = comparison.row_end - counts
-    layouts = {int(row): layout for pair, layout in pairing.layouts.items() for row in range(int(starts[pair]), int(comparison.row_end[pair]))}
-    return measure_rows(comparison, dump.tensor_directory, golden_dump.tensor_directory, tolerance, same_code_of_row=facts.same_code,
-                        layout_of_row=layouts, jobs=task.tensor_jobs)
+    layouts = {
+        int(row): layout for pair, layout in pairing.layouts.items() for row in range(int(starts[pair]), int(comparison.row_end[pair]))
+    }
+    return measure_rows(
+        comparison,
+        dump.tensor_directory,
+        golden_dump.tensor_directory,
+        tolerance,
+        same_code_of_row=facts.same_code,
+        layout_of_row=layouts,
+        jobs=task.tensor_jobs,
+    )
 
 
 def judge_under(policy: Policy, comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph) -> Verdicts:
@@ -223,5 +248,3 @@ def judge_under(policy: Policy, comparison: Comparison, pairing: Pairing, target
 
 def _overflow(task: RankTask, graph: Graph) -> Any:
     return None
-
-

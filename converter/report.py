@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterable, Optional
+from collections.abc import Iterable
+from typing import Any, Optional
 
 import numpy as np
 
@@ -19,18 +20,31 @@ REPORT_FORMAT = 1
 def graph_report(data: RankData, file: str) -> dict[str, Any]:
     """The entry of one step and rank. Error values are numbers, or the texts "NaN", "Infinity" (strict JSON has neither)."""
     content = data.content
-    entry: dict[str, Any] = {"step": content.step, "rank": content.rank, "file": file, "mode": data.mode, "target": node_counts(content.target.tree)}
+    entry: dict[str, Any] = {
+        "step": content.step,
+        "rank": content.rank,
+        "file": file,
+        "mode": data.mode,
+        "target": node_counts(content.target.tree),
+    }
     if content.golden is None or content.pairing is None or content.verdicts is None:
         entry["warnings"] = list(content.warnings)
         return entry
     target, golden, pairing, verdicts = content.target.tree, content.golden.tree, content.pairing, content.verdicts
     entry["golden"] = node_counts(golden)
     entry["pairs"] = pair_counts(pairing)
-    entry["unmatched"] = {"target": unmatched_count(target, pairing.pair_of_target), "golden": unmatched_count(golden, pairing.pair_of_golden)}
+    entry["unmatched"] = {
+        "target": unmatched_count(target, pairing.pair_of_target),
+        "golden": unmatched_count(golden, pairing.pair_of_golden),
+    }
     entry["status"] = status_counts(verdicts)
     entry["first_divergence"] = {
-        "forward": divergence(verdicts.forward, target, golden), "backward": divergence(verdicts.backward, target, golden),
-        "parameters": [{"target": found.target, "golden": list(found.golden), "error": finite_or_text(found.error)} for found in verdicts.parameters]}
+        "forward": divergence(verdicts.forward, target, golden),
+        "backward": divergence(verdicts.backward, target, golden),
+        "parameters": [
+            {"target": found.target, "golden": list(found.golden), "error": finite_or_text(found.error)} for found in verdicts.parameters
+        ],
+    }
     entry["policy"] = verdicts.policy_name
     entry["warnings"] = list(content.warnings)
     return entry
@@ -45,23 +59,36 @@ def node_counts(tree: Tree) -> dict[str, int]:
 def pair_counts(pairing: Pairing) -> dict[str, int]:
     """Pairs in all and by the step that made them."""
     counts = np.bincount(pairing.how, minlength=len(How)).tolist()
-    return {"total": pairing.count, **{name: counts[How[name.upper()]] for name in ("exact", "mapping", "normalised", "fuzzy", "structural", "manual")}}
+    return {
+        "total": pairing.count,
+        **{name: counts[How[name.upper()]] for name in ("exact", "mapping", "normalised", "fuzzy", "structural", "manual")},
+    }
 
 
 def status_counts(verdicts: Verdicts) -> dict[str, int]:
     """Pairs by status; a pair of which nothing was compared counts as not comparable."""
     counts = np.bincount(verdicts.status, minlength=len(Status)).tolist()
-    return {"pass": counts[Status.PASS], "warning": counts[Status.WARNING], "error": counts[Status.ERROR],
-            "not_comparable": counts[Status.NOT_COMPARABLE] + counts[Status.NONE]}
+    return {
+        "pass": counts[Status.PASS],
+        "warning": counts[Status.WARNING],
+        "error": counts[Status.ERROR],
+        "not_comparable": counts[Status.NOT_COMPARABLE] + counts[Status.NONE],
+    }
 
 
 def divergence(found: Optional[FirstDivergence], target: Tree, golden: Tree) -> Optional[dict[str, Any]]:
     """A first divergence by node names; None where the direction agrees."""
     if found is None:
         return None
-    return {"target": target.names[found.target_node], "golden": [golden.names[node] for node in found.golden_nodes], "kind": found.kind,
-            "error": finite_or_text(found.error), "reason": found.reason_en, "after": target.names[found.after] if found.after >= 0 else None,
-            "micro_step": found.micro_step}
+    return {
+        "target": target.names[found.target_node],
+        "golden": [golden.names[node] for node in found.golden_nodes],
+        "kind": found.kind,
+        "error": finite_or_text(found.error),
+        "reason": found.reason_en,
+        "after": target.names[found.after] if found.after >= 0 else None,
+        "micro_step": found.micro_step,
+    }
 
 
 def finite_or_text(value: float) -> Any:
@@ -98,9 +125,12 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
             lines.append(f"{place}: {entry['target']['nodes']} nodes, single graph")
         else:
             status, pairs = entry["status"], entry["pairs"]
-            lines.append(f"{place}: {pairs['total']} pairs of {entry['target']['nodes']} and {entry['golden']['nodes']} nodes: {status['pass']} pass, "
-                         f"{status['warning']} warnings, {status['error']} errors, {status['not_comparable']} not comparable; "
-                         f"unmatched {entry['unmatched']['target']} and {entry['unmatched']['golden']}")
+            lines.append(
+                f"{place}: {pairs['total']} pairs of {entry['target']['nodes']} and {entry['golden']['nodes']} nodes: "
+                f"{status['pass']} pass, "
+                f"{status['warning']} warnings, {status['error']} errors, {status['not_comparable']} not comparable; "
+                f"unmatched {entry['unmatched']['target']} and {entry['unmatched']['golden']}"
+            )
     if len(graphs) > 10:
         lines.append(f"… and {len(graphs) - 10} more graphs")
     warnings = [text for entry in graphs for text in entry.get("warnings", [])]
@@ -123,5 +153,10 @@ def _conclusion(overall: Optional[dict[str, Any]], compared: list[dict[str, Any]
         return "The two runs agree wherever they could be compared."
     place = f"step {overall['step']} rank {overall['rank']}: " if len(compared) > 1 else ""
     after = f" Last agreement before it: {overall['after']}." if overall["after"] else ""
-    words = {"introduced": "first differs at", "parameter": "first differs at", "gap": "first differs inside", "nonfinite": "is first non-finite at"}
+    words = {
+        "introduced": "first differs at",
+        "parameter": "first differs at",
+        "gap": "first differs inside",
+        "nonfinite": "is first non-finite at",
+    }
     return f"First divergence: {place}{overall['direction']} {words[overall['kind']]} {overall['target']}: {overall['reason']}.{after}"

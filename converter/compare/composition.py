@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -37,20 +38,26 @@ class Composer:
             return self._leaves, []
         leaves = self._leaves
         first = np.array([parts[0] for parts, _ in self._parts])
-        columns = {name: np.concatenate([getattr(leaves, name), getattr(leaves, name)[first]])
-                   for name in ("role", "kind", "name", "type", "dtype", "requires_grad", "value", "checksum", "data_name")}
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(leaves, name), getattr(leaves, name)[first]])
+            for name in ("role", "kind", "name", "type", "dtype", "requires_grad", "value", "checksum", "data_name")
+        }
         for name in ("value", "checksum", "data_name"):
-            columns[name][leaves.rows:] = -1
+            columns[name][leaves.rows :] = -1
         shapes = leaves.shapes + self._shapes
         extended = replace(
-            leaves, **columns, shapes=shapes,
+            leaves,
+            **columns,
+            shapes=shapes,
             shape=np.concatenate([leaves.shape, np.arange(len(leaves.shapes), len(shapes), dtype=np.int32)]),
             present=np.concatenate([leaves.present, np.array(self._present, np.uint8)]),
-            statistics=np.concatenate([leaves.statistics, np.array(self._statistics, np.float64)]))
+            statistics=np.concatenate([leaves.statistics, np.array(self._statistics, np.float64)]),
+        )
         return extended, [Composition(leaves.rows + number, parts, relation) for number, (parts, relation) in enumerate(self._parts)]
 
-    def against_whole(self, whole: Graph, node: int, side: Graph, parts: list[int], relation: int, aliases: dict[str, str],
-                      whole_first: bool) -> list[tuple[int, int]]:
+    def against_whole(
+        self, whole: Graph, node: int, side: Graph, parts: list[int], relation: int, aliases: dict[str, str], whole_first: bool
+    ) -> list[tuple[int, int]]:
         """Rows of one node against those of several, composed; (target row, golden row), -1 where a side has none.
 
         Outputs, parameters and gradients of the parts are put together in the order of the parts; their common
@@ -106,8 +113,12 @@ class Composer:
             shape = _shape(leaves, rows[0])
         else:
             with np.errstate(all="ignore"):
-                statistics = (float(values[:, MAX].max()), float(values[:, MIN].min()),
-                              float((values[:, MEAN] * sizes).sum() / max(sizes.sum(), 1.0)), float(np.sqrt((values[:, NORM] ** 2).sum())))
+                statistics = (
+                    float(values[:, MAX].max()),
+                    float(values[:, MIN].min()),
+                    float((values[:, MEAN] * sizes).sum() / max(sizes.sum(), 1.0)),
+                    float(np.sqrt((values[:, NORM] ** 2).sum())),
+                )
             shape = joined_shape([_shape(leaves, row) for row in rows], like)
         self._parts.append((tuple(int(row) for row in rows), relation))
         self._statistics.append(statistics)
@@ -123,8 +134,8 @@ def joined_shape(shapes: list[tuple[int, ...]], like: tuple[int, ...]) -> tuple[
         return (sum(math.prod(shape) for shape in shapes),)
     candidates = []
     for axis in range(len(shapes[0]) - 1, -1, -1):
-        if len({shape[:axis] + shape[axis + 1:] for shape in shapes}) == 1:
-            joined = (*shapes[0][:axis], sum(shape[axis] for shape in shapes), *shapes[0][axis + 1:])
+        if len({shape[:axis] + shape[axis + 1 :] for shape in shapes}) == 1:
+            joined = (*shapes[0][:axis], sum(shape[axis] for shape in shapes), *shapes[0][axis + 1 :])
             if sorted(extent for extent in joined if extent != 1) == sorted(extent for extent in like if extent != 1):
                 return joined
             candidates.append(joined)

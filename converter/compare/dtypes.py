@@ -6,13 +6,34 @@ from functools import lru_cache
 
 # Distance from 1 to the next number of every floating type (machine epsilon).
 EPSILON = {
-    "float64": 2.0 ** -52, "float32": 2.0 ** -23, "tensorfloat32": 2.0 ** -10, "float16": 2.0 ** -10, "bfloat16": 2.0 ** -7,
-    "float8_e4m3fn": 2.0 ** -3, "float8_e4m3fnuz": 2.0 ** -3, "float8_e5m2": 2.0 ** -2, "float8_e5m2fnuz": 2.0 ** -2, "hifloat8": 2.0 ** -2,
-    "float4_e2m1fn_x2": 2.0 ** -1,
-    "complex64": 2.0 ** -23, "complex128": 2.0 ** -52,
+    "float64": 2.0**-52,
+    "float32": 2.0**-23,
+    "tensorfloat32": 2.0**-10,
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float8_e4m3fn": 2.0**-3,
+    "float8_e4m3fnuz": 2.0**-3,
+    "float8_e5m2": 2.0**-2,
+    "float8_e5m2fnuz": 2.0**-2,
+    "hifloat8": 2.0**-2,
+    "float4_e2m1fn_x2": 2.0**-1,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
 }
-_ALIASES = {"float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32", "short": "int16", "bfloat": "bfloat16",
-            "float8e4m3fn": "float8_e4m3fn", "float8e5m2": "float8_e5m2", "float8_e4m3": "float8_e4m3fn", "bool_": "bool", "number": "number"}
+_ALIASES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "bfloat": "bfloat16",
+    "float8e4m3fn": "float8_e4m3fn",
+    "float8e5m2": "float8_e5m2",
+    "float8_e4m3": "float8_e4m3fn",
+    "bool_": "bool",
+    "number": "number",
+}
 
 
 @lru_cache(maxsize=4096)

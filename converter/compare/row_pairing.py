@@ -16,8 +16,14 @@ from converter.match.modules import FINGERPRINT_TOLERANCE
 from converter.tree.graph import Graph
 
 # Names that frameworks give to one parameter (facts of PyTorch and MindSpore).
-PARAMETER_ALIASES = {"gamma": "weight", "beta": "bias", "embedding_table": "weight", "moving_mean": "running_mean",
-                     "moving_variance": "running_var", "moving_var": "running_var"}
+PARAMETER_ALIASES = {
+    "gamma": "weight",
+    "beta": "bias",
+    "embedding_table": "weight",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+    "moving_var": "running_var",
+}
 _GROUPS = ((Role.INPUT, Role.KWARG), (Role.PARAMETER,), (Role.OUTPUT,), (Role.GRADIENT,))
 
 
@@ -43,8 +49,9 @@ def same_code(target: Graph, t: int, golden: Graph, g: int) -> bool:
     labels_t, labels_g = target.tree.labels, golden.tree.labels
     label_t, label_g = int(target.tree.label[t]), int(golden.tree.label[g])
     prefix_t, prefix_g = int(target.tree.prefix[t]), int(golden.tree.prefix[g])
-    return ((labels_t[label_t] if label_t >= 0 else "") == (labels_g[label_g] if label_g >= 0 else "")
-            and (labels_t[prefix_t] if prefix_t >= 0 else "") == (labels_g[prefix_g] if prefix_g >= 0 else ""))
+    return (labels_t[label_t] if label_t >= 0 else "") == (labels_g[label_g] if label_g >= 0 else "") and (
+        labels_t[prefix_t] if prefix_t >= 0 else ""
+    ) == (labels_g[prefix_g] if prefix_g >= 0 else "")
 
 
 def pair_rows(target: Side, t: int, golden: Side, g: int, aliases: dict[str, str], by_outputs: bool = False) -> list[tuple[int, int]]:
@@ -75,7 +82,7 @@ def pair_rows(target: Side, t: int, golden: Side, g: int, aliases: dict[str, str
 
 
 def _name(side: Side, row: int) -> str:
-    return side.graph.leaves.strings[side.graph.leaves.name[row]]
+    return side.graph.leaves.strings[int(side.graph.leaves.name[row])]
 
 
 def _by_name(target: Side, left: list[int], golden: Side, right: list[int]) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from converter.compare.columns import Comparison, Composition
 from converter.compare.composition import Composer
 from converter.compare.row_pairing import Side, pair_rows, parameter_aliases
 from converter.compare.statistics import scale_aware_errors
-from converter.dumps.columns import Leaves
+from converter.dumps.columns import MAX, MIN, NORM, Leaves
 from converter.match.pairing import EQUAL_OUTPUTS, Pairing, Relation
 from converter.tree.graph import Graph
 
@@ -35,8 +35,8 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     alike &= ~by_outputs
     counts = np.where(alike, ends_t - starts_t, 0)
     for pair in np.flatnonzero(~alike).tolist():
-        nodes_t = pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0:pairing.target_end[pair]].tolist()
-        nodes_g = pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0:pairing.golden_end[pair]].tolist()
+        nodes_t = pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0 : pairing.target_end[pair]].tolist()
+        nodes_g = pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0 : pairing.golden_end[pair]].tolist()
         aliases = parameter_aliases(pairing.aliases, golden, nodes_g[0])
         if pairing.relation[pair] == Relation.SAME and len(nodes_t) == 1 and len(nodes_g) == 1:
             rows = pair_rows(target_side, nodes_t[0], golden_side, nodes_g[0], aliases, bool(by_outputs[pair]))
@@ -64,8 +64,14 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     return Comparison(row_end, target_row, golden_row, leaves_t, leaves_g, parts_t, parts_g, errors, ambiguous, mode=mode)
 
 
-def measure(target: Leaves, target_row: NDArray[np.int64], golden: Leaves, golden_row: NDArray[np.int64], target_parts: list[Composition],
-            golden_parts: list[Composition]) -> NDArray[np.float64]:
+def measure(
+    target: Leaves,
+    target_row: NDArray[np.int64],
+    golden: Leaves,
+    golden_row: NDArray[np.int64],
+    target_parts: list[Composition],
+    golden_parts: list[Composition],
+) -> NDArray[np.float64]:
     """The errors of joined rows, [rows, 4]. They follow from the statistics alone, so a graph file does not hold them."""
     errors = scale_aware_errors(target, target_row, golden, golden_row)
     _only_mean_of_sums(errors, target_row, golden_row, target_parts, golden_parts)
@@ -78,14 +84,21 @@ def _first_node_ranges(graph: Graph, nodes: NDArray[np.int32], ends: NDArray[np.
     return graph.row_start[firsts].astype(np.int64), graph.row_end[firsts].astype(np.int64)
 
 
-def _alike(target: Graph, golden: Graph, pairing: Pairing, starts_t: NDArray[np.int64], ends_t: NDArray[np.int64],
-           starts_g: NDArray[np.int64], ends_g: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _alike(
+    target: Graph,
+    golden: Graph,
+    pairing: Pairing,
+    starts_t: NDArray[np.int64],
+    ends_t: NDArray[np.int64],
+    starts_g: NDArray[np.int64],
+    ends_g: NDArray[np.int64],
+) -> NDArray[np.bool_]:
     """[pairs]: one node on each side, of one class, with the same leaves by role, kind and name in the same order."""
     if not pairing.count:
         return np.zeros(0, np.bool_)
     sizes_t = np.diff(pairing.target_end, prepend=0)
     sizes_g = np.diff(pairing.golden_end, prepend=0)
-    alike = (sizes_t == 1) & (sizes_g == 1) & (ends_t - starts_t == ends_g - starts_g)
+    alike: NDArray[np.bool_] = (sizes_t == 1) & (sizes_g == 1) & (ends_t - starts_t == ends_g - starts_g)
     labels = {label: number for number, label in enumerate(golden.tree.labels)}
     translated = np.array([labels.get(label, -2) for label in target.tree.labels] or [-2], np.int64)
     firsts_t = np.concatenate([[0], pairing.target_end[:-1]]).astype(np.int64)
@@ -100,8 +113,11 @@ def _alike(target: Graph, golden: Graph, pairing: Pairing, starts_t: NDArray[np.
     rows_t, rows_g = _ranges(starts_t[chosen], lengths), _ranges(starts_g[chosen], lengths)
     names = {name: number for number, name in enumerate(golden.leaves.strings)}
     name_of = np.array([names.get(name, -2) for name in target.leaves.strings] or [-2], np.int64)
-    differs = ((target.leaves.role[rows_t] != golden.leaves.role[rows_g]) | (target.leaves.kind[rows_t] != golden.leaves.kind[rows_g])
-               | (name_of[target.leaves.name[rows_t]] != golden.leaves.name[rows_g]))
+    differs = (
+        (target.leaves.role[rows_t] != golden.leaves.role[rows_g])
+        | (target.leaves.kind[rows_t] != golden.leaves.kind[rows_g])
+        | (name_of[target.leaves.name[rows_t]] != golden.leaves.name[rows_g])
+    )
     owner = np.repeat(np.arange(len(chosen)), lengths)
     alike[chosen[np.bincount(owner, weights=differs, minlength=len(chosen)) > 0]] = False
     return alike
@@ -110,11 +126,20 @@ def _alike(target: Graph, golden: Graph, pairing: Pairing, starts_t: NDArray[np.
 def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """start, start + 1, … of every range, one after the other."""
     ends = np.cumsum(lengths)
-    return np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+    positions = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+    positions += np.repeat(starts - (ends - lengths), lengths)
+    return positions
 
 
-def _fill_alike(target_row: NDArray[np.int64], golden_row: NDArray[np.int64], alike: NDArray[np.bool_], counts: NDArray[np.int64],
-                row_end: NDArray[np.int64], starts_t: NDArray[np.int64], starts_g: NDArray[np.int64]) -> None:
+def _fill_alike(
+    target_row: NDArray[np.int64],
+    golden_row: NDArray[np.int64],
+    alike: NDArray[np.bool_],
+    counts: NDArray[np.int64],
+    row_end: NDArray[np.int64],
+    starts_t: NDArray[np.int64],
+    starts_g: NDArray[np.int64],
+) -> None:
     chosen = np.flatnonzero(alike)
     lengths = counts[chosen].astype(np.int64)
     at = _ranges(row_end[chosen] - lengths, lengths)
@@ -122,13 +147,16 @@ def _fill_alike(target_row: NDArray[np.int64], golden_row: NDArray[np.int64], al
     golden_row[at] = _ranges(starts_g[chosen], lengths)
 
 
-def _only_mean_of_sums(errors: NDArray[np.float64], target_row: NDArray[np.int64], golden_row: NDArray[np.int64],
-                       parts_t: list[Composition], parts_g: list[Composition]) -> None:
+def _only_mean_of_sums(
+    errors: NDArray[np.float64],
+    target_row: NDArray[np.int64],
+    golden_row: NDArray[np.int64],
+    parts_t: list[Composition],
+    parts_g: list[Composition],
+) -> None:
     """Of a sum of tensors only the mean follows from the parts; its other statistics were not composed."""
     sums_t = [part.row for part in parts_t if part.relation == "sum"]
     sums_g = [part.row for part in parts_g if part.relation == "sum"]
     if sums_t or sums_g:
         rows = np.isin(target_row, sums_t) | np.isin(golden_row, sums_g)
-        errors[np.ix_(rows, [0, 1, 3])] = np.nan
-
-
+        errors[np.flatnonzero(rows)[:, None], np.array([MAX, MIN, NORM])] = np.nan

@@ -11,6 +11,7 @@ functions below. Sparse, quantised, conjugated and subclassed tensors and files 
 from __future__ import annotations
 
 import io
+import math
 import os
 import pickle
 import struct
@@ -18,7 +19,7 @@ import sys
 import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, BinaryIO, Callable
+from typing import Any, Callable
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -31,8 +32,9 @@ _STORAGES = {
     "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8",
     "BoolStorage": "bool", "ComplexDoubleStorage": "complex128", "ComplexFloatStorage": "complex64",
 }
-# Entry of the central directory: mark, compression, size, lengths of name, extra field and comment, offset (zip § 4.3.12).
-_MEMBER = struct.Struct("<4s6xH12xIHHH8xI")
+# Entry of the central directory: compression, size, length of the name, offset of the local header (zip § 4.3.12).
+_MEMBER = struct.Struct("<10xH12xIH12xI")
+_LENGTHS = struct.Struct("<HH")
 _SMALL_FILE = 1 << 20  # read whole; of larger ones only the parts that are needed
 
 
@@ -49,108 +51,126 @@ class _Layout:
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    dense: bool  # the elements lie one behind the other in C order
 
 
-def read_torch_file(path: str) -> StoredTensor:
-    """The tensor in a `.pt` file. Raises TensorUnavailable where it cannot be read, OSError where the file cannot."""
+def read_torch_file(file: int, length: int, path: str) -> StoredTensor:
+    """The tensor in an open `.pt` file (descriptor). Raises TensorUnavailable where it holds none, OSError where it cannot be read."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            return _read_zip(file, os.fstat(file.fileno()).st_size)
+        return _read_zip(file, length)
     except _OtherForm:
         return _read_with_torch(path)
 
 
-def _read_zip(file: BinaryIO, length: int) -> StoredTensor:
+def _read_zip(file: int, length: int) -> StoredTensor:
     read = _reader(file, length)
-    entries = _entries(file, read, length)
-    folder = next((name[: -len("data.pkl")] for name in entries if name.endswith("/data.pkl") or name == "data.pkl"), None)
-    if folder is None:
+    archive = _Archive(read, length, file)
+    pickled = archive.find("data.pkl")
+    if pickled is None:
         raise _OtherForm
-    layout = _layout(bytes(_entry(read, entries[folder + "data.pkl"])))
-    data = entries.get(f"{folder}data/{layout.key}")
+    layout = _layout(archive.content(pickled))
+    data = archive.find(f"data/{layout.key}")
     if data is None:
         raise TensorUnavailable("the file has no elements (damaged)", "文件中没有元素（已损坏）")
-    width = np.dtype(layout.format.stored).itemsize
+    width = layout.format.width
     # The highest element that is used: a view may lie anywhere in a storage that is much larger.
     extent = 0 if 0 in layout.shape else 1 + sum((size - 1) * stride for size, stride in zip(layout.shape, layout.strides))
     start, size = layout.offset * width, extent * width
     if start + size > data[1]:
         raise TensorUnavailable("the file is shorter than its shape (damaged)", "文件短于其形状所需长度（已损坏）")
-    elements = np.frombuffer(_entry(read, data, start, size), layout.format.stored)
-    if extent != _count(layout.shape) or layout.strides != _dense_strides(layout.shape):
+    elements = np.frombuffer(archive.content(data, start, size), layout.format.stored)
+    if not layout.dense:
         elements = as_strided(elements, layout.shape, [stride * width for stride in layout.strides], writeable=False)
-    order = entries.get(folder + "byteorder")
-    if order is not None and bytes(_entry(read, order)) == b"big":
+    order = archive.find("byteorder")
+    if order is not None and archive.content(order) == b"big":
         elements = elements.byteswap()
     return StoredTensor(elements.reshape(layout.shape), layout.format)
 
 
-def _reader(file: BinaryIO, length: int) -> Callable[[int, int], memoryview]:
+def _reader(file: int, length: int) -> Callable[[int, int], bytes]:
     """A function (start, size) → bytes of the file."""
-    whole = memoryview(file.read(length)) if length <= _SMALL_FILE else None
-
-    def read(start: int, size: int) -> memoryview:
-        if whole is not None:
-            return whole[start : start + size]
-        file.seek(start)
-        parts = bytearray()
-        while len(parts) < size:  # one unbuffered read returns 2 GiB at most
-            part = file.read(size - len(parts))
-            if not part:
-                break
-            parts += part
-        return memoryview(parts)
-
-    return read
+    if length <= _SMALL_FILE:
+        whole = _read_at(file, 0, length)
+        return lambda start, size: whole[start : start + size]
+    return lambda start, size: _read_at(file, start, size)
 
 
-def _entries(file: BinaryIO, read: Callable[[int, int], memoryview], length: int) -> dict[str, tuple[int, int]]:
-    """Name → (offset of the local header, size) of every entry of the archive."""
-    end = bytes(read(length - 22, 22)) if length >= 22 else b""
-    if end[:4] == b"PK\x05\x06":
-        count, size, start = struct.unpack_from("<HII", end, 10)
-        if count < 0xFFFF and start < 0xFFFFFFFF:
-            return _directory(read(start, size), count)
-    if bytes(read(0, 2)) != b"PK":
-        raise _OtherForm
-    try:  # archives above 4 GB, or with a comment
-        file.seek(0)
-        with zipfile.ZipFile(file) as archive:
+def _read_at(file: int, start: int, size: int) -> bytes:
+    os.lseek(file, start, os.SEEK_SET)
+    first = os.read(file, size)  # 2 GiB at most
+    if len(first) == size:
+        return first
+    parts = bytearray(first)
+    while len(parts) < size:
+        part = os.read(file, size - len(parts))
+        if not part:
+            break
+        parts += part
+    return bytes(parts)
+
+
+class _Archive:
+    """The entries of a zip archive without compression, found by their names below the archive's one folder."""
+
+    def __init__(self, read: Callable[[int, int], bytes], length: int, file: int) -> None:
+        self._read = read
+        self._directory = b""
+        self._listed: dict[str, tuple[int, int]] = {}
+        end = read(length - 22, 22) if length >= 22 else b""
+        if end[:4] == b"PK\x05\x06":
+            size, start = struct.unpack_from("<II", end, 12)
+            if start < 0xFFFFFFFF:
+                self._directory = read(start, size)
+                return
+        if read(0, 2) != b"PK":
+            raise _OtherForm
+        self._listed = _list_archive(file)  # above 4 GB, or with a comment
+
+    def find(self, name: str) -> tuple[int, int] | None:
+        """(offset of the local header, size) of the entry `{folder}/{name}`."""
+        if self._listed:
+            return next((place for entry, place in self._listed.items() if entry.endswith("/" + name)), None)
+        wanted = b"/" + name.encode()
+        at = self._directory.find(wanted)
+        while at >= 0:
+            # An entry that ends in the name starts with a mark; its checksum may look like another one.
+            start = self._directory.rfind(b"PK\x01\x02", 0, at)
+            while start >= 0 and start + _MEMBER.size <= at + len(wanted):
+                compression, size, name_length, offset = _MEMBER.unpack_from(self._directory, start)
+                if start + _MEMBER.size + name_length == at + len(wanted):
+                    if compression or size == 0xFFFFFFFF or offset == 0xFFFFFFFF:
+                        raise _OtherForm
+                    return offset, size
+                start = self._directory.rfind(b"PK\x01\x02", 0, start)
+            at = self._directory.find(wanted, at + 1)
+        return None
+
+    def content(self, entry: tuple[int, int], start: int = 0, size: int | None = None) -> bytes:
+        """Bytes start:start + size of an entry. Its local header is 30 bytes, its name and an extra field of its own length."""
+        offset, full_size = entry
+        header = self._read(offset, 30)
+        wanted = full_size if size is None else size
+        if header[:4] == b"PK\x03\x04" and len(header) == 30:
+            name_length, extra_length = _LENGTHS.unpack_from(header, 26)
+            content = self._read(offset + 30 + name_length + extra_length + start, wanted)
+            if len(content) == wanted:
+                return content
+        raise _damaged()
+
+
+def _list_archive(file: int) -> dict[str, tuple[int, int]]:
+    try:
+        with zipfile.ZipFile(os.fdopen(os.dup(file), "rb")) as archive:
             members = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整") from error
+        raise _damaged() from error
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise _OtherForm
     return {member.filename: (member.header_offset, member.file_size) for member in members}
 
 
-def _directory(directory: memoryview, count: int) -> dict[str, tuple[int, int]]:
-    entries = {}
-    at = 0
-    for _ in range(count):
-        if at + _MEMBER.size > len(directory):
-            raise TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整")
-        mark, compression, size, name_length, extra_length, comment_length, offset = _MEMBER.unpack_from(directory, at)
-        if mark != b"PK\x01\x02":
-            raise TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整")
-        if compression or size == 0xFFFFFFFF or offset == 0xFFFFFFFF:
-            raise _OtherForm
-        entries[str(directory[at + 46 : at + 46 + name_length], "utf-8", "replace")] = (offset, size)
-        at += 46 + name_length + extra_length + comment_length
-    return entries
-
-
-def _entry(read: Callable[[int, int], memoryview], entry: tuple[int, int], start: int = 0, size: int | None = None) -> memoryview:
-    """Bytes start:start + size of an entry. Its local header is 30 bytes, the name and an extra field of its own length."""
-    offset, full_size = entry
-    header = read(offset, 30)
-    wanted = full_size if size is None else size
-    if bytes(header[:4]) == b"PK\x03\x04" and len(header) == 30:
-        name_length, extra_length = struct.unpack_from("<HH", header, 26)
-        content = read(offset + 30 + name_length + extra_length + start, wanted)
-        if len(content) == wanted:
-            return content
-    raise TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整")
+def _damaged() -> TensorUnavailable:
+    return TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整")
 
 
 @lru_cache(maxsize=4096)  # tensors of one shape have the same data.pkl
@@ -160,7 +180,7 @@ def _layout(pickled: bytes) -> _Layout:
     except _OtherForm:
         raise
     except Exception as error:  # a pickle can fail in any way; the worst it can do is to be no tensor
-        raise TensorUnavailable("the file is damaged or cut off", "文件已损坏或不完整") from error
+        raise _damaged() from error
     if not isinstance(layout, _Layout):
         raise TensorUnavailable("the file does not hold a tensor", "文件中不是张量")
     return layout
@@ -203,7 +223,8 @@ def _rebuild_tensor(storage: tuple[str, NumberFormat | None], offset: int, shape
     sizes = (offset, *shape, *strides)
     if len(shape) != len(strides) or not all(isinstance(size, int) and size >= 0 for size in sizes):
         raise ValueError("not a tensor")
-    return _Layout(key, number_format, offset, tuple(shape), tuple(strides))
+    dense = math.prod(shape) == 0 or all(size == 1 or stride == step for size, stride, step in zip(shape, strides, _dense_strides(shape)))
+    return _Layout(key, number_format, offset, tuple(shape), tuple(strides), dense)
 
 
 def _rebuild_parameter(data: _Layout, _requires_grad: bool, _hooks: Any) -> _Layout:
@@ -212,13 +233,6 @@ def _rebuild_parameter(data: _Layout, _requires_grad: bool, _hooks: Any) -> _Lay
 
 def _no_hooks() -> dict[str, Any]:
     return {}
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 def _dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -434,12 +434,12 @@ class Topology(_message.Message):
     def __init__(self, node_count: _Optional[int] = ..., depth: _Optional[bytes] = ..., head: _Optional[bytes] = ..., call_delta: _Optional[bytes] = ..., tail: _Optional[bytes] = ..., kind: _Optional[bytes] = ..., direction: _Optional[bytes] = ..., micro_step: _Optional[bytes] = ..., flags: _Optional[bytes] = ..., overflow: _Optional[bytes] = ...) -> None: ...
 
 class Pairs(_message.Message):
-    __slots__ = ("pair_count", "target_end", "target_nodes", "golden_end", "golden_nodes", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases", "layouts")
+    __slots__ = ("pair_count", "target_count", "target_delta", "golden_count", "golden_delta", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases", "layouts")
     PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]
-    TARGET_END_FIELD_NUMBER: _ClassVar[int]
-    TARGET_NODES_FIELD_NUMBER: _ClassVar[int]
-    GOLDEN_END_FIELD_NUMBER: _ClassVar[int]
-    GOLDEN_NODES_FIELD_NUMBER: _ClassVar[int]
+    TARGET_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TARGET_DELTA_FIELD_NUMBER: _ClassVar[int]
+    GOLDEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    GOLDEN_DELTA_FIELD_NUMBER: _ClassVar[int]
     RELATION_FIELD_NUMBER: _ClassVar[int]
     HOW_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
@@ -448,10 +448,10 @@ class Pairs(_message.Message):
     ALIASES_FIELD_NUMBER: _ClassVar[int]
     LAYOUTS_FIELD_NUMBER: _ClassVar[int]
     pair_count: int
-    target_end: bytes
-    target_nodes: bytes
-    golden_end: bytes
-    golden_nodes: bytes
+    target_count: bytes
+    target_delta: bytes
+    golden_count: bytes
+    golden_delta: bytes
     relation: bytes
     how: bytes
     confidence: bytes
@@ -459,7 +459,7 @@ class Pairs(_message.Message):
     evidence_texts: _containers.RepeatedScalarFieldContainer[str]
     aliases: _containers.RepeatedCompositeFieldContainer[Alias]
     layouts: _containers.RepeatedCompositeFieldContainer[GroupLayout]
-    def __init__(self, pair_count: _Optional[int] = ..., target_end: _Optional[bytes] = ..., target_nodes: _Optional[bytes] = ..., golden_end: _Optional[bytes] = ..., golden_nodes: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ..., aliases: _Optional[_Iterable[_Union[Alias, _Mapping]]] = ..., layouts: _Optional[_Iterable[_Union[GroupLayout, _Mapping]]] = ...) -> None: ...
+    def __init__(self, pair_count: _Optional[int] = ..., target_count: _Optional[bytes] = ..., target_delta: _Optional[bytes] = ..., golden_count: _Optional[bytes] = ..., golden_delta: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ..., aliases: _Optional[_Iterable[_Union[Alias, _Mapping]]] = ..., layouts: _Optional[_Iterable[_Union[GroupLayout, _Mapping]]] = ...) -> None: ...
 
 class GroupLayout(_message.Message):
     __slots__ = ("pair", "kind", "heads", "kv_heads", "shards")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.graphfile import graph_pb2
-from converter.graphfile.columns import F32, U8, U32, ColumnError, clean, pack, unpack
+from converter.graphfile.columns import F32, I32, U8, U32, ColumnError, clean, pack, unpack
 from converter.judge.verdict import Verdicts
 from converter.match.pairing import How, Layout, Pair, Pairing, Relation, RuleHits
 
@@ -15,10 +15,10 @@ def encode_pairs(pairing: Pairing) -> graph_pb2.Pairs:
     """All columns of the pairing; confidence is kept in steps of 1/255."""
     return graph_pb2.Pairs(
         pair_count=pairing.count,
-        target_end=pack(pairing.target_end, U32),
-        target_nodes=pack(pairing.target_nodes, U32),
-        golden_end=pack(pairing.golden_end, U32),
-        golden_nodes=pack(pairing.golden_nodes, U32),
+        target_count=pack(np.diff(pairing.target_end, prepend=0), U32),
+        target_delta=pack(np.diff(pairing.target_nodes, prepend=0), I32),
+        golden_count=pack(np.diff(pairing.golden_end, prepend=0), U32),
+        golden_delta=pack(np.diff(pairing.golden_nodes, prepend=0), I32),
         relation=pack(pairing.relation, U8),
         how=pack(pairing.how, U8),
         confidence=pack(np.rint(np.clip(pairing.confidence, 0.0, 1.0) * 255), U8),
@@ -38,10 +38,10 @@ def encode_pairs(pairing: Pairing) -> graph_pb2.Pairs:
 def decode_pairs(message: graph_pb2.Pairs, summary: graph_pb2.Summary, target_count: int, golden_count: int) -> Pairing:
     """The pairing of two trees of the given node counts; rules and proposals lie in the summary. Raises ColumnError."""
     count = message.pair_count
-    target_end = unpack(message.target_end, U32, count).astype(np.int32)
-    golden_end = unpack(message.golden_end, U32, count).astype(np.int32)
-    target_nodes = _nodes(message.target_nodes, target_end)
-    golden_nodes = _nodes(message.golden_nodes, golden_end)
+    target_end = np.cumsum(unpack(message.target_count, U32, count), dtype=np.int32)
+    golden_end = np.cumsum(unpack(message.golden_count, U32, count), dtype=np.int32)
+    target_nodes = _nodes(message.target_delta, target_end)
+    golden_nodes = _nodes(message.golden_delta, golden_end)
     return Pairing(
         target_end=target_end,
         target_nodes=target_nodes,
@@ -66,9 +66,7 @@ def decode_pairs(message: graph_pb2.Pairs, summary: graph_pb2.Summary, target_co
 
 
 def _nodes(data: bytes, end: NDArray[np.int32]) -> NDArray[np.int32]:
-    if np.any(np.diff(end, prepend=0) < 0):
-        raise ColumnError("the ends of the pairs go backwards")
-    return unpack(data, U32, int(end[-1]) if len(end) else 0).astype(np.int32)
+    return np.cumsum(unpack(data, I32, int(end[-1]) if len(end) else 0), dtype=np.int32)
 
 
 def _pair_of(nodes: NDArray[np.int32], end: NDArray[np.int32], count: int) -> NDArray[np.int32]:

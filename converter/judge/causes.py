@@ -58,13 +58,18 @@ def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFact
     noise = (rows.reasons & np.uint32(1 << reasons.NOISE.code)) != 0
     counted = (rows.status != Status.NOT_COMPARABLE) & (rows.status != Status.NONE) & ~noise
     return PairFacts(
-        node=node, status=status, reasons=mask,
+        node=node,
+        status=status,
+        reasons=mask,
         error=_largest(rows.error, facts.pair, outputs & counted, count),
         input_error=_largest(rows.error, facts.pair, inputs & counted, count),
         parameter_error=_largest(rows.error, facts.pair, parameters & counted, count),
-        bad_input=any_row(bad & inputs), bad_parameter=any_row(bad & parameters), bad_output=any_row(bad & outputs),
+        bad_input=any_row(bad & inputs),
+        bad_parameter=any_row(bad & parameters),
+        bad_output=any_row(bad & outputs),
         has_output=any_row(judged & outputs),
-        nonfinite=any_row(bad & ((rows.reasons & np.uint32(1 << reasons.NONFINITE.code)) != 0)))
+        nonfinite=any_row(bad & ((rows.reasons & np.uint32(1 << reasons.NONFINITE.code)) != 0)),
+    )
 
 
 def _largest(error: NDArray[np.float64], pair: NDArray[np.int64], where: Flags, count: int) -> NDArray[np.float64]:
@@ -125,7 +130,9 @@ def _backward_follows_forward(cause: NDArray[np.uint8], pairs: PairFacts, target
             cause[number] = Cause.INHERITED
 
 
-def settle_followers(cause: NDArray[np.uint8], pairs: PairFacts, culprit: int, phase: NDArray[np.uint8], wanted: int, policy: Policy) -> None:
+def settle_followers(
+    cause: NDArray[np.uint8], pairs: PairFacts, culprit: int, phase: NDArray[np.uint8], wanted: int, policy: Policy
+) -> None:
     """Behind the first divergence, errors that hover about the tolerance are no new causes.
 
     There a pair introduces an error only if it exceeds that of its inputs by the policy's gain; and once forward has

@@ -56,7 +56,7 @@ def phases(tree: Tree) -> NDArray[np.uint8]:
             current = BACKWARD_PHASE
         phase[node:end] = current
         if kind == NodeKind.API_COLLECTION:
-            phase[node + 1:end] = np.where(tree.direction[node + 1:end] == Direction.BACKWARD, BACKWARD_PHASE, current)
+            phase[node + 1 : end] = np.where(tree.direction[node + 1 : end] == Direction.BACKWARD, BACKWARD_PHASE, current)
         node = end
     # A backward call that the collector filed inside a forward one is still backward.
     phase[(tree.direction == Direction.BACKWARD)] = BACKWARD_PHASE

@@ -40,15 +40,25 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
     settle_enclosing(cause, pairs, target, {finding.place for finding in found.values()})
     status = _with_collections(pairs, target)
     return Verdicts(
-        row_status=rows.status, row_reasons=rows.reasons, row_error=rows.error.astype(np.float32), row_statistic=rows.statistic,
-        row_tolerance=rows.tolerance.astype(np.float32), notes=rows.notes, status=status, cause=cause,
-        error=pairs.error.astype(np.float32), input_error=pairs.input_error.astype(np.float32),
-        parameter_error=pairs.parameter_error.astype(np.float32), reasons=pairs.reasons,
+        row_status=rows.status,
+        row_reasons=rows.reasons,
+        row_error=rows.error.astype(np.float32),
+        row_statistic=rows.statistic,
+        row_tolerance=rows.tolerance.astype(np.float32),
+        notes=rows.notes,
+        status=status,
+        cause=cause,
+        error=pairs.error.astype(np.float32),
+        input_error=pairs.input_error.astype(np.float32),
+        parameter_error=pairs.parameter_error.astype(np.float32),
+        reasons=pairs.reasons,
         forward=_divergence(found.get(FORWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
         backward=_divergence(found.get(BACKWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
         parameters=_parameters(comparison, facts, rows, pairs, cause, pairing, target, golden),
-        policy_name=policy.name, policy_text=policy.text,
-        warnings=_noise_message(rows))
+        policy_name=policy.name,
+        policy_text=policy.text,
+        warnings=_noise_message(rows),
+    )
 
 
 def _differs(pairs: PairFacts, where: NDArray[np.bool_]) -> bool:
@@ -64,23 +74,24 @@ def _noise_message(rows: RowVerdicts) -> list[str]:
 def _with_collections(pairs: PairFacts, target: Graph) -> NDArray[np.uint8]:
     """A collection of APIs, which the converter made, shows the worst status inside."""
     tree = target.tree
-    status = pairs.status.copy()
+    status: NDArray[np.uint8] = pairs.status.copy()
     of_node = np.zeros(tree.count, np.uint8)
     of_node[pairs.node] = np.where(status == Status.NOT_COMPARABLE, 0, status)
     for number in np.flatnonzero(tree.kind[pairs.node] == NodeKind.API_COLLECTION).tolist():
         node = int(pairs.node[number])
-        inside = of_node[node + 1:int(tree.end[node])]
+        inside = of_node[node + 1 : int(tree.end[node])]
         worst = int(inside.max()) if len(inside) else 0
         status[number] = worst or int(Status.NOT_COMPARABLE)
     return status
 
 
 def _golden_nodes(pairing: Pairing, pair: int) -> tuple[int, ...]:
-    return tuple(pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0:pairing.golden_end[pair]].tolist())
+    return tuple(pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0 : pairing.golden_end[pair]].tolist())
 
 
-def _divergence(finding: Finding | None, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing,
-                target: Graph, golden: Graph) -> FirstDivergence | None:
+def _divergence(
+    finding: Finding | None, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, target: Graph, golden: Graph
+) -> FirstDivergence | None:
     if finding is None:
         return None
     # A gap at the root has no module to name: the call whose inputs differ first is named instead.
@@ -90,15 +101,37 @@ def _divergence(finding: Finding | None, comparison: Comparison, rows: RowVerdic
     witness = finding.seen if finding.kind == "gap" and finding.seen >= 0 else pair
     if pairs.nonfinite[witness]:
         kind = "nonfinite"
-    error = pairs.parameter_error[pair] if finding.kind == "parameter" else pairs.input_error[witness] if witness != pair or finding.place < 0 else pairs.error[pair]
+    error = (
+        pairs.parameter_error[pair]
+        if finding.kind == "parameter"
+        else pairs.input_error[witness]
+        if witness != pair or finding.place < 0
+        else pairs.error[pair]
+    )
     english, chinese = divergence_sentence(finding.kind, comparison, rows, pairs, pairing, target, golden, pair, witness, finding.after)
-    return FirstDivergence(pair=pair, target_node=node, golden_nodes=_golden_nodes(pairing, pair), kind=kind,
-                           error=float(error), reason_en=english, reason_zh=chinese,
-                           after=int(pairs.node[finding.after]) if finding.after >= 0 else -1, micro_step=int(target.tree.micro_step[node]))
+    return FirstDivergence(
+        pair=pair,
+        target_node=node,
+        golden_nodes=_golden_nodes(pairing, pair),
+        kind=kind,
+        error=float(error),
+        reason_en=english,
+        reason_zh=chinese,
+        after=int(pairs.node[finding.after]) if finding.after >= 0 else -1,
+        micro_step=int(target.tree.micro_step[node]),
+    )
 
 
-def _parameters(comparison: Comparison, facts: RowFacts, rows: RowVerdicts, pairs: PairFacts, cause: NDArray[np.uint8], pairing: Pairing,
-                target: Graph, golden: Graph) -> list[ParameterDifference]:
+def _parameters(
+    comparison: Comparison,
+    facts: RowFacts,
+    rows: RowVerdicts,
+    pairs: PairFacts,
+    cause: NDArray[np.uint8],
+    pairing: Pairing,
+    target: Graph,
+    golden: Graph,
+) -> list[ParameterDifference]:
     """Parameters that differ, then gradients that differ on their own account, in call order; each tensor once."""
     bad = (rows.status == Status.WARNING) | (rows.status == Status.ERROR)
     found: list[ParameterDifference] = []
@@ -117,5 +150,7 @@ def _parameters(comparison: Comparison, facts: RowFacts, rows: RowVerdicts, pair
                 continue
             seen.add(key)
             others = tuple(f"{golden.tree.names[other]}.{middle}{name}" for other in _golden_nodes(pairing, pair))
-            found.append(ParameterDifference(pair, node, f"{target.tree.names[node]}.{middle}{name}", others, float(rows.error[row]), gradient))
+            found.append(
+                ParameterDifference(pair, node, f"{target.tree.names[node]}.{middle}{name}", others, float(rows.error[row]), gradient)
+            )
     return found

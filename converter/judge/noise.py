@@ -38,8 +38,15 @@ class Noise:
     rows: dict[int, float]
 
 
-def find_noise(comparison: Comparison, facts: RowFacts, pairing: Pairing, target: Graph, tolerances: Tolerances, suspects: NDArray[np.int64],
-               policy: Policy) -> Noise:
+def find_noise(
+    comparison: Comparison,
+    facts: RowFacts,
+    pairing: Pairing,
+    target: Graph,
+    tolerances: Tolerances,
+    suspects: NDArray[np.int64],
+    policy: Policy,
+) -> Noise:
     """Which of the suspect rows (those beyond their tolerance) hold nothing but rounding noise."""
     companions = _companions(target)
     found: dict[int, float] = {}
@@ -76,7 +83,10 @@ def _label(graph: Graph, node: int) -> str:
 
 
 def _statistics_of(comparison: Comparison, row: int) -> tuple[bytes, bytes]:
-    return (comparison.target.statistics[comparison.target_row[row]].tobytes(), comparison.golden.statistics[comparison.golden_row[row]].tobytes())
+    return (
+        comparison.target.statistics[comparison.target_row[row]].tobytes(),
+        comparison.golden.statistics[comparison.golden_row[row]].tobytes(),
+    )
 
 
 def _largest_difference(comparison: Comparison, row: int) -> float:
@@ -133,6 +143,9 @@ def _tensor_norm(graph: Graph, nodes: list[int], roles: tuple[Role, ...]) -> tup
 
 def _largest_input_norm(graph: Graph, node: int) -> float:
     leaves = graph.leaves
-    norms = [abs(float(leaves.statistics[row, NORM])) for row in graph.rows(node)
-             if leaves.role[row] in (Role.INPUT, Role.KWARG) and leaves.kind[row] == LeafKind.TENSOR and leaves.present[row] & PRESENT_NORM]
+    norms = [
+        abs(float(leaves.statistics[row, NORM]))
+        for row in graph.rows(node)
+        if leaves.role[row] in (Role.INPUT, Role.KWARG) and leaves.kind[row] == LeafKind.TENSOR and leaves.present[row] & PRESENT_NORM
+    ]
     return max((norm for norm in norms if math.isfinite(norm)), default=0.0)

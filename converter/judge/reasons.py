@@ -16,12 +16,23 @@ class Reason:
     zh: str
 
 
-STATISTICS = Reason(0, "statistics", "error", "{statistic} differs: {target} against {golden}, error {error}, tolerance {tolerance}",
-                    "{statistic} 不一致：{target} 对 {golden}，误差 {error}，容差 {tolerance}")
-NONFINITE = Reason(1, "nonfinite", "error", "{statistic} is {target} where golden has {golden}",
-                   "{statistic} 为 {target}，而标杆为 {golden}")
-NONFINITE_BOTH = Reason(2, "nonfinite_both", "note", "the same non-finite values on both sides ({statistic} = {target})",
-                        "两侧非有限值相同（{statistic} = {target}）")
+STATISTICS = Reason(
+    0,
+    "statistics",
+    "error",
+    "{statistic} differs: {target} against {golden}, error {error}, tolerance {tolerance}",
+    "{statistic} 不一致：{target} 对 {golden}，误差 {error}，容差 {tolerance}",
+)
+NONFINITE = Reason(
+    1, "nonfinite", "error", "{statistic} is {target} where golden has {golden}", "{statistic} 为 {target}，而标杆为 {golden}"
+)
+NONFINITE_BOTH = Reason(
+    2,
+    "nonfinite_both",
+    "note",
+    "the same non-finite values on both sides ({statistic} = {target})",
+    "两侧非有限值相同（{statistic} = {target}）",
+)
 VALUE = Reason(3, "value", "error", "value {target} against {golden}", "取值不同：{target} 对 {golden}")
 DTYPE = Reason(4, "dtype", "warning", "dtype {target} against {golden}", "数据类型不同：{target} 对 {golden}")
 SHAPE = Reason(5, "shape", "error", "shape [{target}] against [{golden}]", "形状不同：[{target}] 对 [{golden}]")
@@ -29,18 +40,64 @@ LAYOUT = Reason(6, "layout", "note", "same elements, other layout: [{target}] ~ 
 MISSING = Reason(7, "missing", "error", "only {side} has it", "仅 {side} 侧存在")
 REQUIRES_GRAD = Reason(8, "requires_grad", "warning", "requires_grad {target} against {golden}", "requires_grad 不同：{target} 对 {golden}")
 CHECKSUM = Reason(9, "checksum", "error", "checksum {target} against {golden}", "校验和不同：{target} 对 {golden}")
-DIFFERENT_KIND = Reason(10, "different_kind", "not_comparable", "cannot be compared, different things: {target} against {golden}",
-                        "无法比较，含义不同：{target} 对 {golden}")
+DIFFERENT_KIND = Reason(
+    10,
+    "different_kind",
+    "not_comparable",
+    "cannot be compared, different things: {target} against {golden}",
+    "无法比较，含义不同：{target} 对 {golden}",
+)
 NOT_AVAILABLE = Reason(11, "not_available", "not_comparable", "cannot be compared: {why}", "无法比较：{why_zh}")
-PRECISION = Reason(12, "precision", "note", "dtype {target} against {golden}; the numbers agree within the less precise one",
-                   "数据类型 {target} 对 {golden}，数值在较低精度内一致")
-NOISE = Reason(13, "noise", "note", "both sides are rounding noise: {target} and {golden} where {scale} was added up",
-               "两侧均为舍入噪声：{target} 与 {golden}，而参与累加的量级为 {scale}")
+PRECISION = Reason(
+    12,
+    "precision",
+    "note",
+    "dtype {target} against {golden}; the numbers agree within the less precise one",
+    "数据类型 {target} 对 {golden}，数值在较低精度内一致",
+)
+NOISE = Reason(
+    13,
+    "noise",
+    "note",
+    "both sides are rounding noise: {target} and {golden} where {scale} was added up",
+    "两侧均为舍入噪声：{target} 与 {golden}，而参与累加的量级为 {scale}",
+)
 IGNORED = Reason(14, "ignored", "note", "not judged by policy: {why}", "按策略不判定：{why}")
 OTHER_CODE = Reason(15, "other_code", "note", "only {side} has it; the pair joins different code", "仅 {side} 侧存在；两侧实现不同")
 COMPOSED = Reason(16, "composed", "note", "{relation} of {parts}", "由 {parts} 经 {relation} 组成")
-SHARDED = Reason(17, "sharded", "not_comparable", "cannot be compared: sharded, [{target}] against [{golden}]", "无法比较：已切分，[{target}] 对 [{golden}]")
-TENSOR = Reason(18, "tensor", "error", "elements differ: relative norm error {error}, tolerance {tolerance}", "元素不一致：相对范数误差 {error}，容差 {tolerance}")
+SHARDED = Reason(
+    17,
+    "sharded",
+    "not_comparable",
+    "cannot be compared: sharded, [{target}] against [{golden}]",
+    "无法比较：已切分，[{target}] 对 [{golden}]",
+)
+TENSOR = Reason(
+    18,
+    "tensor",
+    "error",
+    "elements differ: relative norm error {error}, tolerance {tolerance}",
+    "元素不一致：相对范数误差 {error}，容差 {tolerance}",
+)
 
-CATALOGUE: tuple[Reason, ...] = (STATISTICS, NONFINITE, NONFINITE_BOTH, VALUE, DTYPE, SHAPE, LAYOUT, MISSING, REQUIRES_GRAD, CHECKSUM,
-                                 DIFFERENT_KIND, NOT_AVAILABLE, PRECISION, NOISE, IGNORED, OTHER_CODE, COMPOSED, SHARDED, TENSOR)
+CATALOGUE: tuple[Reason, ...] = (
+    STATISTICS,
+    NONFINITE,
+    NONFINITE_BOTH,
+    VALUE,
+    DTYPE,
+    SHAPE,
+    LAYOUT,
+    MISSING,
+    REQUIRES_GRAD,
+    CHECKSUM,
+    DIFFERENT_KIND,
+    NOT_AVAILABLE,
+    PRECISION,
+    NOISE,
+    IGNORED,
+    OTHER_CODE,
+    COMPOSED,
+    SHARDED,
+    TENSOR,
+)

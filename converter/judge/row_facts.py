@@ -79,7 +79,12 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
     finite_t[both] = (np.isfinite(left.statistics[t[both]]) | ~measured[both]).all(axis=1)
     values = both & ~tensors & (kind_t == kind_g)
     return RowFacts(
-        pair=pair, role=role, both=both, tensors=tensors, same_code=pair_same[pair], exact=pair_exact[pair],
+        pair=pair,
+        role=role,
+        both=both,
+        tensors=tensors,
+        same_code=pair_same[pair],
+        exact=pair_exact[pair],
         backward=pair_backward[pair] | (role == Role.GRADIENT),
         kind_differs=both & (kind_t != kind_g),
         none_only=~both & (np.where(has_t, kind_t, kind_g) == LeafKind.NONE),
@@ -88,11 +93,13 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
         size_differs=size_differs,
         shape_differs=tensors & ~size_differs & (shape_of[shape_t] != shape_g),
         requires_grad_differs=tensors & (grad_t > 0) & (grad_g > 0) & (grad_t != grad_g),
-        checksum_differs=checksums & ~same_sum, checksum_equal=checksums & same_sum,
+        checksum_differs=checksums & ~same_sum,
+        checksum_equal=checksums & same_sum,
         value_differs=_value_differs(comparison, values, strings) | _exact_differs(comparison, tensors, present_t, present_g),
         no_statistics=tensors & ((present_t & present_g & (PRESENT_NUMBERS | PRESENT_EXACT)) == 0) & (sizes_t[shape_t] > 0),
-        nonfinite=nonfinite,
-        nonfinite_both=both & measured.any(axis=1) & ~finite_t & ~nonfinite)
+        nonfinite=np.asarray(nonfinite),
+        nonfinite_both=both & measured.any(axis=1) & ~finite_t & ~nonfinite,
+    )
 
 
 def _take(column: NDArray, rows: NDArray[np.int64]) -> NDArray:  # type: ignore[type-arg]
@@ -120,8 +127,10 @@ def _pair_facts(pairing: Pairing, target: Graph, golden: Graph) -> tuple[Flags, 
 def _translate(left: list[str], right: list[str], meaning) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # type: ignore[no-untyped-def]
     """Numbers for the meanings of two string tables: equal numbers = equal meaning. The last entry serves id -1."""
     numbers: dict[str, int] = {}
-    return (np.array([numbers.setdefault(meaning(text), len(numbers)) for text in left] + [-1], np.int64),
-            np.array([numbers.setdefault(meaning(text), len(numbers)) for text in right] + [-1], np.int64))
+    return (
+        np.array([numbers.setdefault(meaning(text), len(numbers)) for text in left] + [-1], np.int64),
+        np.array([numbers.setdefault(meaning(text), len(numbers)) for text in right] + [-1], np.int64),
+    )
 
 
 def _sizes(leaves: Leaves) -> NDArray[np.float64]:
@@ -153,9 +162,7 @@ def _equal_values(a: str, b: str) -> bool:
     if canonical(a) == canonical(b):
         return True
     try:
-        if int(a) == int(b):
-            return True
-        return False
+        return int(a) == int(b)
     except ValueError:
         pass
     try:

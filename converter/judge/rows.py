@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,9 @@ class RowVerdicts:
     noise_factor: float
 
 
-def judge_rows(comparison: Comparison, facts: RowFacts, pairing: Pairing, target: Graph, golden: Graph, forward: NDArray[np.bool_],
-               policy: Policy) -> RowVerdicts:
+def judge_rows(
+    comparison: Comparison, facts: RowFacts, pairing: Pairing, target: Graph, golden: Graph, forward: NDArray[np.bool_], policy: Policy
+) -> RowVerdicts:
     """Judge all rows.
 
     Args:
@@ -56,10 +58,14 @@ def judge_rows(comparison: Comparison, facts: RowFacts, pairing: Pairing, target
     tolerances = row_tolerances(comparison, facts, pairing, target, policy)
     statistic, error, weighted = worst_statistic(comparison, tolerances)
     floating = tolerances.epsilon > 0
-    tolerances, factor = widen_by_noise(tolerances, weighted, facts.tensors & floating & forward[facts.pair] & (facts.role == Role.OUTPUT), policy)
+    tolerances, factor = widen_by_noise(
+        tolerances, weighted, facts.tensors & floating & forward[facts.pair] & (facts.role == Role.OUTPUT), policy
+    )
     labels, ignored_inputs, ignored_outputs, ignored_nodes = _ignored(pairing, target, policy)
     inputs = np.isin(facts.role, INPUTS)
-    ignored = (ignored_nodes[facts.pair] | (ignored_inputs[facts.pair] & inputs) | (ignored_outputs[facts.pair] & (facts.role == Role.OUTPUT)))
+    ignored = (
+        ignored_nodes[facts.pair] | (ignored_inputs[facts.pair] & inputs) | (ignored_outputs[facts.pair] & (facts.role == Role.OUTPUT))
+    )
     open_rows = ~ignored
 
     def mark(where: NDArray[np.bool_], reason: Reason, severity: str | None = None) -> None:
@@ -108,8 +114,10 @@ def judge_rows(comparison: Comparison, facts: RowFacts, pairing: Pairing, target
     judged_by_sum = unmeasured & (facts.checksum_differs | facts.checksum_equal)
     empty_both = unmeasured & ~judged_by_sum & _has_no_elements(comparison)
     mark(unmeasured & ~judged_by_sum & ~empty_both, reasons.NOT_AVAILABLE)
-    notes += [Note(row, reasons.NOT_AVAILABLE.code, {"why": "one side has no statistics", "why_zh": "一侧没有统计量"})
-              for row in np.flatnonzero(unmeasured & ~judged_by_sum & ~empty_both).tolist()]
+    notes += [
+        Note(row, reasons.NOT_AVAILABLE.code, {"why": "one side has no statistics", "why_zh": "一侧没有统计量"})
+        for row in np.flatnonzero(unmeasured & ~judged_by_sum & ~empty_both).tolist()
+    ]
     status[empty_both] = np.maximum(status[empty_both], Status.PASS)
     status[measured | (unmeasured & facts.checksum_equal)] = np.maximum(status[measured | (unmeasured & facts.checksum_equal)], Status.PASS)
     mark(measured & facts.nonfinite, reasons.NONFINITE)
@@ -136,8 +144,15 @@ def judge_rows(comparison: Comparison, facts: RowFacts, pairing: Pairing, target
     return RowVerdicts(status, mask, error, statistic, tolerances.warning * factors, notes, factor)
 
 
-def _judge_checksums(comparison: Comparison, facts: RowFacts, tensors: NDArray[np.bool_], measured: NDArray[np.bool_],
-                     same_numbers: NDArray[np.bool_], error: NDArray[np.float64], mark) -> None:  # type: ignore[no-untyped-def]
+def _judge_checksums(
+    comparison: Comparison,
+    facts: RowFacts,
+    tensors: NDArray[np.bool_],
+    measured: NDArray[np.bool_],
+    same_numbers: NDArray[np.bool_],
+    error: NDArray[np.float64],
+    mark: Callable[..., None],
+) -> None:
     """A checksum that differs is an error without statistics; beside them it says only that not every bit is equal."""
     comparable = tensors & facts.checksum_differs & ~facts.shape_differs & ~facts.dtype_differs
     mark(comparable & ~measured, reasons.CHECKSUM)
@@ -172,7 +187,14 @@ def _ignored_note(row: int, api: str, by_pattern: bool, is_input: bool) -> Note:
     return Note(row, reasons.IGNORED.code, arguments)
 
 
-_KIND_WORDS = {LeafKind.TENSOR: "tensor", LeafKind.NUMBER: "number", LeafKind.BOOL: "bool", LeafKind.TEXT: "text", LeafKind.NONE: "None", LeafKind.OTHER: "object"}
+_KIND_WORDS = {
+    LeafKind.TENSOR: "tensor",
+    LeafKind.NUMBER: "number",
+    LeafKind.BOOL: "bool",
+    LeafKind.TEXT: "text",
+    LeafKind.NONE: "None",
+    LeafKind.OTHER: "object",
+}
 
 
 def _kind_notes(comparison: Comparison, mask: NDArray[np.uint32]) -> list[Note]:
@@ -181,7 +203,10 @@ def _kind_notes(comparison: Comparison, mask: NDArray[np.uint32]) -> list[Note]:
     for code in (reasons.DIFFERENT_KIND.code, reasons.VALUE.code):
         for row in np.flatnonzero(mask & np.uint32(1 << code)).tolist():
             ambiguous = bool(len(comparison.ambiguous)) and bool(comparison.ambiguous[row])
-            texts = [_thing(leaves, int(rows[row])) for leaves, rows in ((comparison.target, comparison.target_row), (comparison.golden, comparison.golden_row))]
+            texts = [
+                _thing(leaves, int(rows[row]))
+                for leaves, rows in ((comparison.target, comparison.target_row), (comparison.golden, comparison.golden_row))
+            ]
             if ambiguous:
                 texts[1] += " (one of several alike)"
             found.append(Note(row, code, {"target": texts[0], "golden": texts[1]}))
@@ -199,8 +224,11 @@ def _thing(leaves, row: int) -> str:  # type: ignore[no-untyped-def]
 
 def _names_an_object(comparison: Comparison) -> NDArray[np.bool_]:
     """Values that name a thing of this machine (a device, a process group): another name is no difference of the model."""
+
     def of(leaves) -> NDArray[np.bool_]:  # type: ignore[no-untyped-def]
-        return np.array([any(word in text.lower() for word in ("device", "processgroup", "stream", "generator")) for text in leaves.strings] + [False])
+        return np.array(
+            [any(word in text.lower() for word in ("device", "processgroup", "stream", "generator")) for text in leaves.strings] + [False]
+        )
 
     t = of(comparison.target)[np.where(comparison.target_row >= 0, comparison.target.type[comparison.target_row], -1)]
     g = of(comparison.golden)[np.where(comparison.golden_row >= 0, comparison.golden.type[comparison.golden_row], -1)]
@@ -209,6 +237,7 @@ def _names_an_object(comparison: Comparison) -> NDArray[np.bool_]:
 
 def _has_no_elements(comparison: Comparison) -> NDArray[np.bool_]:
     """One of the two tensors is empty (ZeRO-3 shows parameters as Size([0]))."""
+
     def of(leaves, rows: NDArray[np.int64]) -> NDArray[np.bool_]:  # type: ignore[no-untyped-def]
         empty = np.array([0 in shape for shape in leaves.shapes] + [False])
         return empty[np.where(rows >= 0, leaves.shape[rows], -1)]
@@ -231,8 +260,9 @@ def _beside_shards(sharded: NDArray[np.bool_], facts: RowFacts, pairing: Pairing
     around = np.zeros(tree.count, np.bool_)
     leaves = (tree.end[firsts] - firsts <= LARGEST_SHARDED_MODULE) & (tree.kind[firsts] == NodeKind.MODULE)
     for node in firsts[pairs & leaves].tolist():
-        around[node:int(tree.end[node])] = True
-    return pairs | around[firsts]
+        around[node : int(tree.end[node])] = True
+    beside: NDArray[np.bool_] = pairs | around[firsts]
+    return beside
 
 
 def _sharded(comparison: Comparison, where: NDArray[np.bool_]) -> NDArray[np.bool_]:

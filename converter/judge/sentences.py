@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,15 @@ def number(value: float, against: float | None = None) -> str:
     return repr(value)
 
 
-def row_arguments(comparison: Comparison, statistic: NDArray[np.uint8], error: NDArray[np.floating], tolerance: NDArray[np.floating],
-                  row: int, reason: Reason, note: Note | None) -> dict[str, str]:
+def row_arguments(
+    comparison: Comparison,
+    statistic: NDArray[np.uint8],
+    error: NDArray[np.floating],
+    tolerance: NDArray[np.floating],
+    row: int,
+    reason: Reason,
+    note: Note | None,
+) -> dict[str, str]:
     """What a reason's sentence names, for one row: from its note, or from the columns (docs/graph_file.md)."""
     if note is not None:
         return note.arguments
@@ -58,9 +65,13 @@ def row_arguments(comparison: Comparison, statistic: NDArray[np.uint8], error: N
         column = _nonfinite_column(left, t, right, g)
     column = column if column < 4 else 3
     a, b = float(left.statistics[t, column]), float(right.statistics[g, column])
-    return {"statistic": STATISTIC_NAMES[min(int(statistic[row]), 4) if reason.code == reasons.TENSOR.code else column],
-            "target": number(a, b), "golden": number(b, a), "error": number(float(error[row]), float(tolerance[row])),
-            "tolerance": number(float(tolerance[row]), float(error[row]))}
+    return {
+        "statistic": STATISTIC_NAMES[min(int(statistic[row]), 4) if reason.code == reasons.TENSOR.code else column],
+        "target": number(a, b),
+        "golden": number(b, a),
+        "error": number(float(error[row]), float(tolerance[row])),
+        "tolerance": number(float(tolerance[row]), float(error[row])),
+    }
 
 
 def _nonfinite_column(left: Leaves, t: int, right: Leaves, g: int) -> int:
@@ -77,7 +88,7 @@ def _string(leaves: Leaves, column: NDArray[np.int32], row: int) -> str:
 
 
 def shape_text(leaves: Leaves, row: int) -> str:
-    """"16,1,64"; "" for a scalar."""
+    """ "16,1,64"; "" for a scalar."""
     identifier = int(leaves.shape[row])
     return ",".join(str(extent) for extent in leaves.shapes[identifier]) if identifier >= 0 else ""
 
@@ -90,11 +101,22 @@ def sentence(reason: Reason, arguments: dict[str, str], chinese: bool = False) -
     return text
 
 
-def row_sentences(comparison: Comparison, mask: NDArray[np.uint32], statistic: NDArray[np.uint8], error: NDArray[np.floating],
-                  tolerance: NDArray[np.floating], notes: dict[tuple[int, int], Note], row: int, chinese: bool = False) -> list[str]:
+def row_sentences(
+    comparison: Comparison,
+    mask: NDArray[np.uint32],
+    statistic: NDArray[np.uint8],
+    error: NDArray[np.floating],
+    tolerance: NDArray[np.floating],
+    notes: dict[tuple[int, int], Note],
+    row: int,
+    chinese: bool = False,
+) -> list[str]:
     """All reasons of a row in words, in catalogue order."""
-    return [sentence(reason, row_arguments(comparison, statistic, error, tolerance, row, reason, notes.get((row, reason.code))), chinese)
-            for reason in CATALOGUE if int(mask[row]) >> reason.code & 1]
+    return [
+        sentence(reason, row_arguments(comparison, statistic, error, tolerance, row, reason, notes.get((row, reason.code))), chinese)
+        for reason in CATALOGUE
+        if int(mask[row]) >> reason.code & 1
+    ]
 
 
 def notes_by_row(notes: Iterable[Note]) -> dict[tuple[int, int], Note]:
@@ -106,7 +128,7 @@ def row_name(comparison: Comparison, row: int) -> str:
     """What a person calls the row: "input 0", "weight", "output 0"."""
     t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
     leaves, at = (comparison.target, t) if t >= 0 else (comparison.golden, g)
-    name = leaves.strings[leaves.name[at]]
+    name = leaves.strings[int(leaves.name[at])]
     role = int(leaves.role[at])
     if role in (Role.PARAMETER, Role.KWARG):
         return name
@@ -115,8 +137,18 @@ def row_name(comparison: Comparison, row: int) -> str:
     return f"{'input' if role == Role.INPUT else 'output'} {name}"
 
 
-def divergence_sentence(kind: str, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, target: Graph,
-                        golden: Graph, pair: int, witness: int, after: int) -> tuple[str, str]:
+def divergence_sentence(
+    kind: str,
+    comparison: Comparison,
+    rows: RowVerdicts,
+    pairs: PairFacts,
+    pairing: Pairing,
+    target: Graph,
+    golden: Graph,
+    pair: int,
+    witness: int,
+    after: int,
+) -> tuple[str, str]:
     """One sentence about a first divergence, English and Chinese.
 
     Args:
@@ -124,13 +156,20 @@ def divergence_sentence(kind: str, comparison: Comparison, rows: RowVerdicts, pa
         after: the last clean pair before it, -1 = none.
     """
     roles = {"parameter": (Role.PARAMETER,), "introduced": (Role.OUTPUT, Role.GRADIENT)}.get(
-        kind, (Role.INPUT, Role.KWARG) if witness != pair or kind == "gap" and pairs.bad_input[witness] else (Role.OUTPUT, Role.GRADIENT))
+        kind, (Role.INPUT, Role.KWARG) if witness != pair or (kind == "gap" and pairs.bad_input[witness]) else (Role.OUTPUT, Role.GRADIENT)
+    )
     row = _worst_row(comparison, rows, witness, roles)
     what, number_text, number_zh = "", "", ""
     if row >= 0:
         what = row_name(comparison, row)
-        reason = next((r for r in (reasons.NONFINITE, reasons.STATISTICS, *CATALOGUE) if int(rows.reasons[row]) >> r.code & 1
-                       and r.severity != "note"), None)
+        reason = next(
+            (
+                r
+                for r in (reasons.NONFINITE, reasons.STATISTICS, *CATALOGUE)
+                if int(rows.reasons[row]) >> r.code & 1 and r.severity != "note"
+            ),
+            None,
+        )
         if reason is not None:
             note = notes_by_row(rows.notes).get((row, reason.code))
             arguments = row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reason, note)
@@ -144,11 +183,15 @@ def divergence_sentence(kind: str, comparison: Comparison, rows: RowVerdicts, pa
     if witness != pair or bool(pairs.bad_input[witness]):
         place = f"between {before} and {seen}" if before else f"before {seen}, the first call that was compared"
         place_zh = f"{before} 与 {seen} 之间" if before else f"首个被比较的调用 {seen} 之前"
-        return (f"every earlier output agrees, {what} of {seen} differs: the difference arises {place}: {number_text}",
-                f"此前所有输出一致，{seen} 的 {what} 不一致：差异产生于 {place_zh}：{number_zh}")
+        return (
+            f"every earlier output agrees, {what} of {seen} differs: the difference arises {place}: {number_text}",
+            f"此前所有输出一致，{seen} 的 {what} 不一致：差异产生于 {place_zh}：{number_zh}",
+        )
     place = f"after {before}" if before else "inside it"
-    return (f"everything compared inside agrees, its {what} differs: the difference arises {place}: {number_text}",
-            f"内部已比较的部分一致，其 {what} 不一致：差异产生于 {before + ' 之后' if before else '其内部'}：{number_zh}")
+    return (
+        f"everything compared inside agrees, its {what} differs: the difference arises {place}: {number_text}",
+        f"内部已比较的部分一致，其 {what} 不一致：差异产生于 {before + ' 之后' if before else '其内部'}：{number_zh}",
+    )
 
 
 def _worst_row(comparison: Comparison, rows: RowVerdicts, pair: int, roles: tuple[Role, ...]) -> int:

@@ -45,15 +45,20 @@ def row_tolerances(comparison: Comparison, facts: RowFacts, pairing: Pairing, ta
     warning_t, error_t, epsilon_t = _by_dtype(comparison.target, comparison.target_row, policy)
     warning_g, error_g, epsilon_g = _by_dtype(comparison.golden, comparison.golden_row, policy)
     parameter = facts.role == Role.PARAMETER
-    factor = np.where(parameter, policy.role_factor.get("parameter", 1.0),
-                      np.where(facts.backward, policy.role_factor.get("gradient", 1.0), policy.role_factor.get("activation", 1.0)))
+    factor = np.where(
+        parameter,
+        policy.role_factor.get("parameter", 1.0),
+        np.where(facts.backward, policy.role_factor.get("gradient", 1.0), policy.role_factor.get("activation", 1.0)),
+    )
     warning = np.maximum(warning_t, warning_g) * factor
     error = np.maximum(error_t, error_g) * factor
     _apply_rules(comparison, facts, pairing, target, policy, warning, error)
     return Tolerances(warning, error, np.maximum(epsilon_t, epsilon_g), np.array(policy.statistic_factor))
 
 
-def _by_dtype(leaves: Leaves, rows: NDArray[np.int64], policy: Policy) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _by_dtype(
+    leaves: Leaves, rows: NDArray[np.int64], policy: Policy
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     keys = [tolerance_key(text) for text in leaves.strings] + ["integer"]
     table = {key: policy.tolerances[key] for key in set(keys)}
     warning = np.array([table[key].warning for key in keys])
@@ -63,8 +68,15 @@ def _by_dtype(leaves: Leaves, rows: NDArray[np.int64], policy: Policy) -> tuple[
     return warning[numbers], error[numbers], epsilon[numbers]
 
 
-def _apply_rules(comparison: Comparison, facts: RowFacts, pairing: Pairing, target: Graph, policy: Policy,
-                 warning: NDArray[np.float64], error: NDArray[np.float64]) -> None:
+def _apply_rules(
+    comparison: Comparison,
+    facts: RowFacts,
+    pairing: Pairing,
+    target: Graph,
+    policy: Policy,
+    warning: NDArray[np.float64],
+    error: NDArray[np.float64],
+) -> None:
     if not policy.rules:
         return
     firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])] if pairing.count else np.zeros(0, np.int32)
@@ -99,11 +111,16 @@ def worst_statistic(comparison: Comparison, tolerances: Tolerances) -> tuple[NDA
     statistic = filled.argmax(axis=1) if len(filled) else np.zeros(0, np.int64)
     rows = np.arange(len(filled))
     measured = filled[rows, statistic] >= 0 if len(filled) else np.zeros(0, np.bool_)
-    return (np.where(measured, statistic, 255).astype(np.uint8), np.where(measured, raw[rows, statistic], np.nan),
-            np.where(measured, weighted[rows, statistic], np.nan))
+    return (
+        np.where(measured, statistic, 255).astype(np.uint8),
+        np.where(measured, raw[rows, statistic], np.nan),
+        np.where(measured, weighted[rows, statistic], np.nan),
+    )
 
 
-def widen_by_noise(tolerances: Tolerances, weighted: NDArray[np.float64], usable: NDArray[np.bool_], policy: Policy) -> tuple[Tolerances, float]:
+def widen_by_noise(
+    tolerances: Tolerances, weighted: NDArray[np.float64], usable: NDArray[np.bool_], policy: Policy
+) -> tuple[Tolerances, float]:
     """Widen the tolerances to the noise that the run shows before it first diverges.
 
     Args:
@@ -115,7 +132,7 @@ def widen_by_noise(tolerances: Tolerances, weighted: NDArray[np.float64], usable
     rows = np.flatnonzero(usable & ~np.isnan(weighted))
     share = weighted[rows] / np.where(tolerances.warning[rows] > 0, tolerances.warning[rows], np.inf)
     diverged = np.flatnonzero(share > 1.0)
-    quiet = share[:int(diverged[0])] if len(diverged) else share
+    quiet = share[: int(diverged[0])] if len(diverged) else share
     if len(quiet) < FEWEST_QUIET_ROWS:
         return tolerances, 1.0
     factor = float(np.clip(policy.noise_times * np.median(quiet), 1.0, policy.noise_most))

@@ -6,12 +6,21 @@ from typing import Callable, Optional
 
 from converter.match.similarity import Fit
 
+# Positions left, positions right, fit of the group (None: one against one, or a position that is passed over).
+Aligned = tuple[tuple[int, ...], tuple[int, ...], Optional[Fit]]
+
 # Above this many cells the alignment is done greedily within a window instead of in one table.
 LARGEST_TABLE = 1_000_000
 
 
-def align_atoms(n: int, m: int, score: Callable[[int, int], float], splits: list[tuple[int, tuple[int, ...], Fit]],
-                joins: list[tuple[tuple[int, ...], int, Fit]], least: float) -> list[tuple[tuple[int, ...], tuple[int, ...], Optional[Fit]]]:
+def align_atoms(
+    n: int,
+    m: int,
+    score: Callable[[int, int], float],
+    splits: list[tuple[int, tuple[int, ...], Fit]],
+    joins: list[tuple[tuple[int, ...], int, Fit]],
+    least: float,
+) -> list[Aligned]:
     """The best order-keeping alignment of positions 0..n-1 with 0..m-1 (dynamic programme over n*m cells).
 
     Args:
@@ -31,11 +40,12 @@ def align_atoms(n: int, m: int, score: Callable[[int, int], float], splits: list
         joins_at.setdefault((left[0], j), []).append((left, fit))
     # best[i][j]: best score of aligning the rest from position (i, j) on.
     best = [[0.0] * (m + 1) for _ in range(n + 1)]
-    step: list[list[Optional[tuple[tuple[int, ...], tuple[int, ...], Optional[Fit]]]]] = [[None] * (m + 1) for _ in range(n + 1)]
+    step: list[list[Optional[Aligned]]] = [[None] * (m + 1) for _ in range(n + 1)]
     for i in range(n - 1, -1, -1):
         row, below = best[i], best[i + 1]
         for j in range(m - 1, -1, -1):
-            top, chosen = below[j], None
+            top: float = below[j]
+            chosen: Optional[Aligned] = None
             if row[j + 1] > top:
                 top, chosen = row[j + 1], ((), (), None)
             value = score(i, j)
@@ -48,24 +58,26 @@ def align_atoms(n: int, m: int, score: Callable[[int, int], float], splits: list
                 if fit.score + best[left[-1] + 1][j + 1] > top:
                     top, chosen = fit.score + best[left[-1] + 1][j + 1], (left, (j,), fit)
             row[j], step[i][j] = top, chosen
-    found = []
+    found: list[Aligned] = []
     i = j = 0
     while i < n and j < m:
-        chosen = step[i][j]
-        if chosen is None:
+        taken = step[i][j]
+        if taken is None:
             i += 1
-        elif not chosen[0]:
+        elif not taken[0]:
             j += 1
         else:
-            found.append(chosen)
-            i, j = chosen[0][-1] + 1, chosen[1][-1] + 1
+            found.append(taken)
+            i, j = taken[0][-1] + 1, taken[1][-1] + 1
     return found
 
 
-def _align_in_window(n: int, m: int, score: Callable[[int, int], float], least: float) -> list[tuple[tuple[int, ...], tuple[int, ...], Optional[Fit]]]:
+def _align_in_window(
+    n: int, m: int, score: Callable[[int, int], float], least: float
+) -> list[Aligned]:
     """Greedy alignment of very long sequences: for each left position the best right one within a window ahead."""
     window = max(16, LARGEST_TABLE // max(n, 1))
-    found: list[tuple[tuple[int, ...], tuple[int, ...], Optional[Fit]]] = []
+    found: list[Aligned] = []
     j = 0
     for i in range(n):
         top, at = least, -1

@@ -54,7 +54,11 @@ def pair_apis(target: Graph, golden: Graph, modules: list[Pair], taken_target: s
             same_code = same_toolkit and _same_code(target, caller, golden, partner[caller])
             for anchor, nodes in segments.items():
                 left = [node for node in nodes if (target.tree.direction[node] == Direction.BACKWARD) == backward]
-                right = [node for node in golden_segments.get(anchor, ()) if (golden.tree.direction[node] == Direction.BACKWARD) == backward and node not in used]
+                right = [
+                    node
+                    for node in golden_segments.get(anchor, ())
+                    if (golden.tree.direction[node] == Direction.BACKWARD) == backward and node not in used
+                ]
                 if backward:
                     left, right = _follow_twins(target, golden, left, right, twin, golden_node, used, pairs)
                 if not left or not right:
@@ -68,7 +72,7 @@ def pair_apis(target: Graph, golden: Graph, modules: list[Pair], taken_target: s
 
 
 def _framework(graph: Graph) -> str:
-    """"mindspore" or "torch", by the prefix of module names; "" if there are none."""
+    """ "mindspore" or "torch", by the prefix of module names; "" if there are none."""
     prefixes = {graph.tree.labels[prefix] for prefix in set(graph.tree.prefix.tolist()) if prefix >= 0}
     return "mindspore" if "Cell" in prefixes or "Primitive" in prefixes else "torch"
 
@@ -76,7 +80,7 @@ def _framework(graph: Graph) -> str:
 def _same_code(target: Graph, t: int, golden: Graph, g: int) -> bool:
     if target.tree.kind[t] in ROOT_KINDS:
         return bool(target.tree.kind[t] == golden.tree.kind[g])
-    return target.tree.labels[target.tree.label[t]] == golden.tree.labels[golden.tree.label[g]]
+    return target.tree.labels[int(target.tree.label[t])] == golden.tree.labels[int(golden.tree.label[g])]
 
 
 def _without_direction(name: str) -> str:
@@ -106,8 +110,16 @@ def _sequences(graph: Graph, paired: set[int], taken: set[int], name_of: dict[in
     return found
 
 
-def _follow_twins(target: Graph, golden: Graph, left: list[int], right: list[int], twin: dict[str, str],
-                  golden_node: dict[str, int], used: set[int], pairs: list[Pair]) -> tuple[list[int], list[int]]:
+def _follow_twins(
+    target: Graph,
+    golden: Graph,
+    left: list[int],
+    right: list[int],
+    twin: dict[str, str],
+    golden_node: dict[str, int],
+    used: set[int],
+    pairs: list[Pair],
+) -> tuple[list[int], list[int]]:
     """Pair backward APIs whose forward calls are paired; returns what is left on both sides."""
     rest = []
     for node in left:
@@ -128,8 +140,15 @@ def _pair(target: Graph, golden: Graph, a: int, b: int, same_code: bool, evidenc
     return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.9 if same_code else 0.8, evidence)
 
 
-def _align(target: Graph, golden: Graph, left: list[int], right: list[int], same_code: bool,
-           calls_target: dict[int, _Call], calls_golden: dict[int, _Call]) -> list[tuple[int, int]]:
+def _align(
+    target: Graph,
+    golden: Graph,
+    left: list[int],
+    right: list[int],
+    same_code: bool,
+    calls_target: dict[int, _Call],
+    calls_golden: dict[int, _Call],
+) -> list[tuple[int, int]]:
     keys_left = [api_key(target.tree.labels[target.tree.label[node]]) for node in left]
     keys_right = [api_key(golden.tree.labels[golden.tree.label[node]]) for node in right]
 
@@ -160,7 +179,12 @@ def _align(target: Graph, golden: Graph, left: list[int], right: list[int], same
 
 def _describe(graph: Graph, node: int) -> _Call:
     leaves = graph.leaves
-    signature = tuple((int(leaves.role[row]), int(leaves.kind[row]),
-                       leaves.shapes[leaves.shape[row]] if leaves.kind[row] == LeafKind.TENSOR and leaves.shape[row] >= 0 else ())
-                      for row in graph.rows(node))
+    signature = tuple(
+        (
+            int(leaves.role[row]),
+            int(leaves.kind[row]),
+            leaves.shapes[leaves.shape[row]] if leaves.kind[row] == LeafKind.TENSOR and leaves.shape[row] >= 0 else (),
+        )
+        for row in graph.rows(node)
+    )
     return _Call(signature, node_tensors(graph, node, INPUT_ROLES), node_tensors(graph, node, (Role.OUTPUT,)))

@@ -9,9 +9,17 @@ import numpy as np
 from converter.match.pairing import How, Layout, Pair, Pairing, RuleHits
 
 
-def assemble(target_count: int, golden_count: int, pairs: list[Pair], identical: bool = False, proposals: list[Pair] | None = None,
-             rules: list[RuleHits] | None = None, aliases: dict[tuple[str, str], str] | None = None,
-             layouts: dict[tuple[int, ...], Layout] | None = None, warnings: list[str] | None = None) -> Pairing:
+def assemble(
+    target_count: int,
+    golden_count: int,
+    pairs: list[Pair],
+    identical: bool = False,
+    proposals: list[Pair] | None = None,
+    rules: list[RuleHits] | None = None,
+    aliases: dict[tuple[str, str], str] | None = None,
+    layouts: dict[tuple[int, ...], Layout] | None = None,
+    warnings: list[str] | None = None,
+) -> Pairing:
     """Order the pairs by their first target node and lay them out as columns.
 
     Args:
@@ -27,8 +35,20 @@ def assemble(target_count: int, golden_count: int, pairs: list[Pair], identical:
         nodes = np.arange(1, count + 1, dtype=np.int32)
         ends = np.arange(1, count + 1, dtype=np.int32)
         partner = np.arange(-1, count, dtype=np.int32)
-        return Pairing(ends, nodes, ends, nodes, np.zeros(count, np.uint8), np.full(count, How.EXACT, np.uint8), np.ones(count, np.float32),
-                       np.zeros(count, np.int32), ["same name"], partner, partner.copy(), **extra)
+        return Pairing(
+            ends,
+            nodes,
+            ends,
+            nodes,
+            np.zeros(count, np.uint8),
+            np.full(count, How.EXACT, np.uint8),
+            np.ones(count, np.float32),
+            np.zeros(count, np.int32),
+            ["same name"],
+            partner,
+            partner.copy(),
+            **extra,
+        )
     ordered = sorted(pairs, key=lambda pair: pair.target[0])
     texts: dict[str, int] = {}
     pair_of_target = np.full(target_count, -1, np.int32)
@@ -51,6 +71,8 @@ def assemble(target_count: int, golden_count: int, pairs: list[Pair], identical:
         how=np.array([pair.how for pair in ordered], np.uint8),
         confidence=np.array([pair.confidence for pair in ordered], np.float32),
         evidence=np.array([texts[pair.evidence] for pair in ordered], np.int32),
-        evidence_texts=list(texts), pair_of_target=pair_of_target, pair_of_golden=pair_of_golden, **extra)
-
-
+        evidence_texts=list(texts),
+        pair_of_target=pair_of_target,
+        pair_of_golden=pair_of_golden,
+        **extra,
+    )

@@ -12,7 +12,7 @@ A node that one step has paired is out of reach of the later ones.
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -29,9 +29,17 @@ from converter.tree.graph import Graph
 METHODS = ("auto", "exact", "fuzzy", "mapping")
 
 
-def match_trees(target: Graph, golden: Graph, method: str = "auto", given: Sequence[Pair] = (), refused: Sequence[tuple[int, int]] = (),
-                rules: Sequence[RuleHits] = (), aliases: dict[tuple[str, str], str] | None = None,
-                layouts: dict[tuple[int, ...], Layout] | None = None, warnings: Sequence[str] = ()) -> Pairing:
+def match_trees(
+    target: Graph,
+    golden: Graph,
+    method: str = "auto",
+    given: Sequence[Pair] = (),
+    refused: Sequence[tuple[int, int]] = (),
+    rules: Sequence[RuleHits] = (),
+    aliases: dict[tuple[str, str], str] | None = None,
+    layouts: dict[tuple[int, ...], Layout] | None = None,
+    warnings: Sequence[str] = (),
+) -> Pairing:
     """Pair the nodes of two graphs.
 
     Args:
@@ -57,14 +65,25 @@ def match_trees(target: Graph, golden: Graph, method: str = "auto", given: Seque
         pairs += pair_apis(target, golden, pairs, _nodes(pairs, 0), _nodes(pairs, 1))
     apart = set(refused)
     pairs = [pair for pair in pairs if pair.how == How.MANUAL or not any((a, b) in apart for a in pair.target for b in pair.golden)]
-    return assemble(target.tree.count, golden.tree.count, pairs, proposals=proposals, rules=list(rules), aliases=dict(aliases or {}),
-                    layouts=layouts, warnings=list(warnings))
+    return assemble(
+        target.tree.count,
+        golden.tree.count,
+        pairs,
+        proposals=proposals,
+        rules=list(rules),
+        aliases=dict(aliases or {}),
+        layouts=layouts,
+        warnings=list(warnings),
+    )
 
 
 def _same_graph(target: Graph, golden: Graph) -> bool:
     """Node for node the same names below the same parents: every step would pair each node with its equal."""
-    return (target.tree.count == golden.tree.count and np.array_equal(target.tree.parent, golden.tree.parent)
-            and target.tree.names == golden.tree.names)
+    return (
+        target.tree.count == golden.tree.count
+        and np.array_equal(target.tree.parent, golden.tree.parent)
+        and target.tree.names == golden.tree.names
+    )
 
 
 def _nodes(pairs: list[Pair], side: int) -> set[int]:
@@ -150,6 +169,14 @@ def _collections(target: Graph, golden: Graph, modules: list[Pair], taken: set[i
         for a, b in zip(nodes, other.get(before, [])):
             if a not in taken and b not in taken_golden:
                 same = target.tree.names[a] == golden.tree.names[b]
-                pairs.append(Pair((a,), (b,), Relation.SAME, How.EXACT if same else How.FUZZY, 1.0 if same else 0.9,
-                                  "same name" if same else "between the same modules"))
+                pairs.append(
+                    Pair(
+                        (a,),
+                        (b,),
+                        Relation.SAME,
+                        How.EXACT if same else How.FUZZY,
+                        1.0 if same else 0.9,
+                        "same name" if same else "between the same modules",
+                    )
+                )
     return pairs

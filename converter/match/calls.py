@@ -9,10 +9,12 @@ from converter.match.pairing import How, Pair
 from converter.match.paths import PathPair
 from converter.tree.columns import FLAG_RECOMPUTED, NodeKind, Tree
 
-CallKey = tuple  # (kind, direction, recomputed, micro step)
+CallKey = tuple[bool, int, bool, int]  # (is a gradient, direction, recomputed, micro step)
 
 
-def pair_calls(target: ModuleTable, golden: ModuleTable, paths: list[PathPair], taken_target: set[int], taken_golden: set[int]) -> list[Pair]:
+def pair_calls(
+    target: ModuleTable, golden: ModuleTable, paths: list[PathPair], taken_target: set[int], taken_golden: set[int]
+) -> list[Pair]:
     """Pair the calls of paired modules.
 
     Calls of one kind, direction and micro step pair in call order when there are equally many on both sides. Otherwise
@@ -32,11 +34,17 @@ def pair_calls(target: ModuleTable, golden: ModuleTable, paths: list[PathPair], 
             if counts == {len(sequences[0])}:
                 chosen = list(zip(zip(*sequences), zip(*others)))
             elif len(sequences) == 1 and len(others) == 1:
-                chosen = [((a,), (b,)) for a, b in _below_paired_callers(target.graph.tree, golden.graph.tree, sequences[0], others[0], partner)]
+                chosen = [
+                    ((a,), (b,)) for a, b in _below_paired_callers(target.graph.tree, golden.graph.tree, sequences[0], others[0], partner)
+                ]
             else:
                 continue
             for nodes, golden_nodes in chosen:
-                same = len(nodes) == 1 and len(golden_nodes) == 1 and target.graph.tree.names[nodes[0]] == golden.graph.tree.names[golden_nodes[0]]
+                same = (
+                    len(nodes) == 1
+                    and len(golden_nodes) == 1
+                    and target.graph.tree.names[nodes[0]] == golden.graph.tree.names[golden_nodes[0]]
+                )
                 how = path.how if path.how != How.EXACT or same else How.NORMALISED
                 evidence = path.evidence if how == path.how else "same path, call numbers differ"
                 pairs.append(Pair(tuple(nodes), tuple(golden_nodes), path.relation, how, path.confidence, evidence))
@@ -52,7 +60,12 @@ def _calls(table: ModuleTable, module: int, by_step: bool, taken: set[int]) -> d
         if node in taken:
             continue
         gradient = tree.kind[node] == NodeKind.PARAMETERS_GRAD
-        key = (bool(gradient), int(tree.direction[node]), bool(tree.flags[node] & FLAG_RECOMPUTED), int(tree.micro_step[node]) if by_step else 0)
+        key = (
+            bool(gradient),
+            int(tree.direction[node]),
+            bool(tree.flags[node] & FLAG_RECOMPUTED),
+            int(tree.micro_step[node]) if by_step else 0,
+        )
         found.setdefault(key, []).append(node)
     return found
 

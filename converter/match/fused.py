@@ -52,8 +52,15 @@ def _weight(table: ModuleTable, module: int) -> tuple[int, ...] | None:
     return matrices[0] if len(matrices) == 1 else None
 
 
-def _group_by_shape(whole_side: ModuleTable, module: int, weight: tuple[int, ...], part_side: ModuleTable, parts: list[int],
-                    siblings: list[int], part_weight: list[tuple[int, ...] | None]) -> tuple[tuple[int, ...], Fit] | None:
+def _group_by_shape(
+    whole_side: ModuleTable,
+    module: int,
+    weight: tuple[int, ...],
+    part_side: ModuleTable,
+    parts: list[int],
+    siblings: list[int],
+    part_weight: list[tuple[int, ...] | None],
+) -> tuple[tuple[int, ...], Fit] | None:
     for axis in (0, 1):
         other_axis = 1 - axis
         for first in range(len(siblings)):
@@ -92,7 +99,12 @@ def _fit(whole_side: ModuleTable, module: int, part_side: ModuleTable, chosen: l
     evidence = [f"{'out' if axis == 0 else 'in'} features {total} = {weight[axis]}"]
     score = 5.0
     parameters = whole_side.features(module).parameters
-    norms = [tensor.statistics[3] for part in chosen for tensor in part_side.features(part).parameters if tensor.shape in extents and tensor.statistics]
+    norms = [
+        tensor.statistics[3]
+        for part in chosen
+        for tensor in part_side.features(part).parameters
+        if tensor.shape in extents and tensor.statistics
+    ]
     whole_norm = [tensor.statistics[3] for tensor in parameters if tensor.shape == weight and tensor.statistics]
     if whole_norm and len(norms) == len(chosen):
         composed = sum(norm * norm for norm in norms) ** 0.5
@@ -114,8 +126,15 @@ def _fit(whole_side: ModuleTable, module: int, part_side: ModuleTable, chosen: l
     return Fit(score, "; ".join(evidence))
 
 
-def _group_by_phrase(whole_side: ModuleTable, module: int, weight: tuple[int, ...] | None, part_side: ModuleTable, parts: list[int],
-                     siblings: list[int], part_weight: list[tuple[int, ...] | None]) -> tuple[tuple[int, ...], Fit] | None:
+def _group_by_phrase(
+    whole_side: ModuleTable,
+    module: int,
+    weight: tuple[int, ...] | None,
+    part_side: ModuleTable,
+    parts: list[int],
+    siblings: list[int],
+    part_weight: list[tuple[int, ...] | None],
+) -> tuple[tuple[int, ...], Fit] | None:
     """Groups that names tell. They come first: under sharding a part of the parts may add up by chance."""
     names = _PARTS_BY_PHRASE.get(phrase(whole_side.component(module)))
     if names is None:

@@ -33,9 +33,11 @@ class TensorFeature:
         largest = max(abs(self.statistics[0]), abs(self.statistics[1]), abs(other.statistics[0]), abs(other.statistics[1]))
         if not scale:
             return True
-        return (abs(self.statistics[NORM] - other.statistics[NORM]) <= FINGERPRINT_TOLERANCE * scale
-                and abs(self.statistics[0] - other.statistics[0]) <= FINGERPRINT_TOLERANCE * largest
-                and abs(self.statistics[1] - other.statistics[1]) <= FINGERPRINT_TOLERANCE * largest)
+        return (
+            abs(self.statistics[NORM] - other.statistics[NORM]) <= FINGERPRINT_TOLERANCE * scale
+            and abs(self.statistics[0] - other.statistics[0]) <= FINGERPRINT_TOLERANCE * largest
+            and abs(self.statistics[1] - other.statistics[1]) <= FINGERPRINT_TOLERANCE * largest
+        )
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,11 @@ class ModuleTable:
             if node < 0:
                 known = ModuleFeatures((), (), ())
             else:
-                known = ModuleFeatures(node_tensors(self.graph, node, (Role.PARAMETER,)),
-                                       node_tensors(self.graph, node, (Role.INPUT, Role.KWARG)),
-                                       node_tensors(self.graph, node, (Role.OUTPUT,)))
+                known = ModuleFeatures(
+                    node_tensors(self.graph, node, (Role.PARAMETER,)),
+                    node_tensors(self.graph, node, (Role.INPUT, Role.KWARG)),
+                    node_tensors(self.graph, node, (Role.OUTPUT,)),
+                )
             self._features[module] = known
         return known
 
@@ -112,9 +116,14 @@ class ModuleTable:
             self._signatures = [0] * len(self.path)
             for number in range(len(self.path) - 1, -1, -1):  # parents have lower numbers than their children
                 features = self.features(number)
-                self._signatures[number] = hash((
-                    self.class_name[number], features.parameter_shapes, tuple(tensor.size for tensor in features.outputs),
-                    tuple((self.component(child), self._signatures[child]) for child in self.children[number])))
+                self._signatures[number] = hash(
+                    (
+                        self.class_name[number],
+                        features.parameter_shapes,
+                        tuple(tensor.size for tensor in features.outputs),
+                        tuple((self.component(child), self._signatures[child]) for child in self.children[number]),
+                    )
+                )
         return self._signatures[module]
 
     def is_list(self, module: int) -> bool:

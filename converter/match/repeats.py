@@ -66,13 +66,22 @@ def pair_blocks(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> lis
     shorter = min(len(blocks_t), len(blocks_g))
     votes = []
     for offset in range(longer - shorter + 1):
-        hits = sum(_same_weights(target, blocks_t[i if len(blocks_t) == shorter else i + offset],
-                                 golden, blocks_g[i + offset if len(blocks_t) == shorter else i]) for i in range(min(shorter, PROBES)))
+        hits = sum(
+            _same_weights(
+                target,
+                blocks_t[i if len(blocks_t) == shorter else i + offset],
+                golden,
+                blocks_g[i + offset if len(blocks_t) == shorter else i],
+            )
+            for i in range(min(shorter, PROBES))
+        )
         votes.append(hits)
     top = max(votes)
     if top and votes.count(top) == 1:
         offset = votes.index(top)
-        pairs = [(blocks_t[i], blocks_g[i + offset]) if len(blocks_t) == shorter else (blocks_t[i + offset], blocks_g[i]) for i in range(shorter)]
+        pairs = [
+            (blocks_t[i], blocks_g[i + offset]) if len(blocks_t) == shorter else (blocks_t[i + offset], blocks_g[i]) for i in range(shorter)
+        ]
         return [(a, b, f"equal weights at an offset of {offset} blocks") for a, b in pairs]
     by_name = {golden.component(block): block for block in blocks_g}
     return [(block, by_name[target.component(block)], "equal block index") for block in blocks_t if target.component(block) in by_name]

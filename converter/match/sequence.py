@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, Sequence
+from collections.abc import Sequence
+from typing import Callable
 
 # Up to this many cells a gap between certain matches is aligned exactly by weight.
 EXACT_CELLS = 250_000
@@ -62,10 +63,8 @@ def _shortest_edit(left: Sequence[str], right: Sequence[str]) -> list[tuple[int,
     for d in range(min(n + m, MOST_DIFFERENCES) + 1):
         trace.append(dict(furthest) if d else {1: 0})
         for k in range(-d, d + 1, 2):
-            if k == -d or (k != d and furthest.get(k - 1, -1) < furthest.get(k + 1, -1)):
-                x = furthest.get(k + 1, 0)
-            else:
-                x = furthest[k - 1] + 1
+            down = k == -d or (k != d and furthest.get(k - 1, -1) < furthest.get(k + 1, -1))
+            x = furthest.get(k + 1, 0) if down else furthest[k - 1] + 1
             y = x - k
             while x < n and y < m and left[x] == right[y]:
                 x, y = x + 1, y + 1

@@ -47,8 +47,14 @@ def name_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> tuple[
         evidence.append("same name" if own == 1.0 else f"{target.component(t)} ~ {golden.component(g)}")
     kind = class_similarity(target.class_name[t], golden.class_name[g])
     if kind >= 0.5:
-        evidence.append("same class" if target.class_name[t] == golden.class_name[g] else f"{target.class_name[t]} ~ {golden.class_name[g]}")
-    above = component_similarity(target.component(target.parent[t]), golden.component(golden.parent[g])) if target.parent[t] > 0 and golden.parent[g] > 0 else 0.0
+        evidence.append(
+            "same class" if target.class_name[t] == golden.class_name[g] else f"{target.class_name[t]} ~ {golden.class_name[g]}"
+        )
+    above = (
+        component_similarity(target.component(target.parent[t]), golden.component(golden.parent[g]))
+        if target.parent[t] > 0 and golden.parent[g] > 0
+        else 0.0
+    )
     return 4.0 * own + 2.0 * kind + above, evidence
 
 
@@ -105,8 +111,12 @@ def _parameter_fit(mine: tuple[TensorFeature, ...], other: tuple[TensorFeature, 
     return (-1.0 if named else FORBIDDEN), ""
 
 
-def activation_fit(inputs: tuple[TensorFeature, ...], outputs: tuple[TensorFeature, ...],
-                   other_inputs: tuple[TensorFeature, ...], other_outputs: tuple[TensorFeature, ...]) -> tuple[float, list[str]]:
+def activation_fit(
+    inputs: tuple[TensorFeature, ...],
+    outputs: tuple[TensorFeature, ...],
+    other_inputs: tuple[TensorFeature, ...],
+    other_outputs: tuple[TensorFeature, ...],
+) -> tuple[float, list[str]]:
     """Score of first outputs and inputs: sizes, then statistics (-2 … 6)."""
     score, evidence = 0.0, []
     if outputs and other_outputs:

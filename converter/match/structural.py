@@ -23,7 +23,7 @@ from converter.match.repeats import list_fit, pair_blocks
 from converter.match.similarity import FORBIDDEN, PAIR_SCORE, PROPOSE_SCORE, Fit, activation_fit, leaf_fit, name_fit
 
 FIXED = 1000.0  # score of atoms that an earlier step has paired
-Relative = tuple  # a path relative to a block
+Relative = tuple[str, ...]  # a path relative to a block
 
 
 @dataclass
@@ -35,7 +35,9 @@ class _State:
     pairs: list[PathPair] = field(default_factory=list)
     proposals: list[PathPair] = field(default_factory=list)
     # (signature, signature) → what was found inside two such blocks, by relative path
-    known_blocks: dict[tuple[int, int], list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]] = field(default_factory=dict)
+    known_blocks: dict[tuple[int, int], list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]] = field(
+        default_factory=dict
+    )
 
     def add(self, target: tuple[int, ...], golden: tuple[int, ...], relation: Relation, fit: Fit) -> None:
         pair = PathPair(target, golden, relation, How.STRUCTURAL, fit.confidence, fit.evidence)
@@ -112,10 +114,14 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
 
     free_mine = [i for i, number in enumerate(mine) if number not in state.partner and not is_list_mine[i]]
     free_other = [j for j, number in enumerate(other) if number not in state.partner_golden and not is_list_other[j]]
-    splits = [(free_mine[group.whole], tuple(free_other[p] for p in group.parts), group.fit)
-              for group in find_groups(target, [mine[i] for i in free_mine], golden, [other[j] for j in free_other])]
-    joins = [(tuple(free_mine[p] for p in group.parts), free_other[group.whole], group.fit)
-             for group in find_groups(golden, [other[j] for j in free_other], target, [mine[i] for i in free_mine])]
+    splits = [
+        (free_mine[group.whole], tuple(free_other[p] for p in group.parts), group.fit)
+        for group in find_groups(target, [mine[i] for i in free_mine], golden, [other[j] for j in free_other])
+    ]
+    joins = [
+        (tuple(free_mine[p] for p in group.parts), free_other[group.whole], group.fit)
+        for group in find_groups(golden, [other[j] for j in free_other], target, [mine[i] for i in free_mine])
+    ]
     aligned = align_atoms(len(mine), len(other), score, splits, joins, PROPOSE_SCORE)
     following: list[tuple[int, int]] = []
     for left, right, fit in aligned:
@@ -136,9 +142,9 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
         else:
             state.add(a, b, Relation.CONCAT, fit)
     # Repeats whose blocks were paired by name still may hold modules that were not.
-    for i, a in enumerate(mine):
+    for i, repeat in enumerate(mine):
         if is_list_mine[i]:
-            for block in target.children[a]:
+            for block in target.children[repeat]:
                 partner = state.partner.get(block)
                 if partner is not None and len(partner) == 1 and (block, partner[0]) not in following:
                     following.append((block, partner[0]))
@@ -156,7 +162,7 @@ def _part_of_fused(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> 
 def _pair_list(state: _State, t: int, g: int, fit: Fit) -> list[tuple[int, int]]:
     """Pair the blocks of two repeats. Blocks of a structure seen before get their contents at once."""
     target, golden = state.target, state.golden
-    following = []
+    following: list[tuple[int, int]] = []
     for a, b, evidence in pair_blocks(target, t, golden, g):
         if a in state.partner or b in state.partner_golden:
             continue
@@ -177,13 +183,21 @@ def _pair_list(state: _State, t: int, g: int, fit: Fit) -> list[tuple[int, int]]
 
 def _remember_block(state: _State, key: tuple[int, int], a: int, b: int, pairs: list[PathPair]) -> None:
     depth_a, depth_b = len(state.target.path[a]), len(state.golden.path[b])
-    state.known_blocks[key] = [(tuple(state.target.path[number][depth_a:] for number in pair.target),
-                                tuple(state.golden.path[number][depth_b:] for number in pair.golden),
-                                pair.relation, pair.confidence, pair.evidence) for pair in pairs]
+    state.known_blocks[key] = [
+        (
+            tuple(state.target.path[number][depth_a:] for number in pair.target),
+            tuple(state.golden.path[number][depth_b:] for number in pair.golden),
+            pair.relation,
+            pair.confidence,
+            pair.evidence,
+        )
+        for pair in pairs
+    ]
 
 
-def _repeat_block(state: _State, a: int, b: int,
-                  known: list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]) -> None:
+def _repeat_block(
+    state: _State, a: int, b: int, known: list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]
+) -> None:
     for left, right, relation, confidence, evidence in known:
         mine = tuple(_descend(state.target, a, relative) for relative in left)
         other = tuple(_descend(state.golden, b, relative) for relative in right)
