@@ -53,6 +53,7 @@ def encode_summary(content: GraphContent) -> graph_pb2.Summary:
 
 def _add_verdicts(message: graph_pb2.Summary, verdicts: Verdicts, target: Tree, golden: Tree) -> None:
     message.status.CopyFrom(graph_pb2.StatusCounts(**_counts(verdicts.status, Status)))
+    message.status.not_comparable += int(np.count_nonzero(verdicts.status == Status.NONE))  # nothing in it was compared
     message.causes.CopyFrom(graph_pb2.CauseCounts(**_counts(verdicts.cause, Cause)))
     for found, place in ((verdicts.forward, message.forward), (verdicts.backward, message.backward)):
         if found is not None:
