@@ -43,7 +43,8 @@ def read_construct(document: Any, path: Path) -> Construct:
         del names[at], parents[at]
     kinds = set(map(type, parents))
     if kinds <= {str, type(None)} and not stated:
-        return Construct(names, [parent or None for parent in parents], None, [])
+        own = dict(zip(names, names))  # one text a name, not one a mention
+        return Construct(names, [own.get(parent, parent) if parent else None for parent in parents], None, [])
     return _mixed(names, parents, stated)
 
 

@@ -16,7 +16,8 @@ from converter.errors import UserError
 # Levels of JSON nesting that are read. The interpreter's own limit of 1,000 is below what real dumps may hold.
 DEEPEST_NESTING = 10_000
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPED_SURROGATES = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
@@ -42,9 +43,9 @@ def read_file(path: Path) -> tuple[bytearray, int, int]:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     size, checksum = len(contents), zlib.crc32(contents)
-    if contents.startswith(_BYTE_ORDER_MARK):
-        del contents[:len(_BYTE_ORDER_MARK)]
-    if b"\\ud" in contents or b"\\uD" in contents:
+    if contents.startswith(BYTE_ORDER_MARK):
+        del contents[:len(BYTE_ORDER_MARK)]
+    if SURROGATE.search(contents):
         for match in _ESCAPED_SURROGATES.finditer(bytes(contents)):
             if match.end() - match.start() == 6:
                 contents[match.start():match.end()] = rb"\ufffd"

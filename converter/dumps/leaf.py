@@ -157,7 +157,7 @@ def tensor_row(role: int, name: str, leaf: dict[str, Any]) -> Row:
     return (role, LeafKind.TENSOR, name, _text(leaf.get("type")), _text(leaf.get("dtype")), shape_of(leaf.get("shape")),
             requires_grad_of(leaf.get("requires_grad")), present | (PRESENT_EXACT if exact else 0),
             numbers[0], numbers[1], numbers[2], numbers[3],
-            json.dumps(extra, ensure_ascii=False) if extra else None, _text(leaf.get("md5")), _file_name(leaf.get("data_name")),
+            json.dumps(extra, ensure_ascii=False) if extra else None, _text(leaf.get("md5")) or None, _file_name(leaf.get("data_name")),
             (texts[0], texts[1], texts[2], texts[3]) if exact else None)
 
 
@@ -214,4 +214,4 @@ def _text(value: Any) -> Optional[str]:
 
 
 def _file_name(value: Any) -> Optional[str]:
-    return value if isinstance(value, str) and value != "-1" else None
+    return value if isinstance(value, str) and value not in ("", "-1") else None

@@ -1,7 +1,94 @@
-"""Reads a dump (a rank directory) into columns."""
+"""Reads a dump (a rank directory) into columns: the fast reader.
+
+dump.json is read in pieces and decoded straight into columns (entries.py); construct.json and stack.json are small enough to be
+decoded whole. Wherever a file is out of the ordinary, the reference reader takes over, which gives the same columns and the exact message.
+"""
 
 from __future__ import annotations
 
-from converter.dumps.reference import read_dump
+import gc
+import os
+from pathlib import Path
+from typing import Any, Union
 
-__all__ = ["read_dump"]
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.dumps import reference
+from converter.dumps.assemble import FileRecord, assemble, entry_warnings
+from converter.dumps.columns import Dump
+from converter.dumps.construct import read_construct
+from converter.dumps.entries import Unreadable, read_entries
+from converter.dumps.json_file import deep_recursion, parse, read_file, repeated_keys_warning
+from converter.dumps.layout import CONSTRUCT_FILE, DUMP_FILE, require_files
+from converter.dumps.typed import decode_object
+
+
+def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
+    """Read a rank directory.
+
+    Nodes are numbered in the order of construct.json, then of dump.json; their leaves follow in that order. Raises UserError when
+    dump.json or construct.json is missing, is not valid JSON or holds no tree. Everything else that is wrong is a warning, and
+    what can be read is kept. Takes about half the time that `json.load` needs for the same files.
+    """
+    collecting = gc.isenabled()
+    gc.disable()  # millions of short-lived objects, none in a circle
+    try:
+        return _read(Path(directory))
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _read(folder: Path) -> Dump:
+    require_files(os.fspath(folder))
+    try:
+        with deep_recursion():
+            entries = read_entries(folder / DUMP_FILE)
+    except (Unreadable, RecursionError, OSError):
+        return reference.read_dump(folder)
+    inputs: list[FileRecord] = [(DUMP_FILE, entries.size, entries.checksum)]
+    document = _load(folder / CONSTRUCT_FILE, inputs, flat=True)
+    construct = read_construct(document, folder / CONSTRUCT_FILE)
+    warnings = entry_warnings(entries.malformed, entries.unknown)
+    warnings += repeated_keys_warning(CONSTRUCT_FILE, getattr(document, "repeated", ()))
+    del document
+    names, node_of_entry = _number(construct.names, entries.names)
+    has_data = np.zeros(len(names), dtype=np.bool_)
+    has_data[node_of_entry] = True
+    malformed = set(entries.malformed)
+    has_data[[node for node, name in zip(node_of_entry.tolist(), entries.names) if name in malformed] if malformed else []] = False
+    leaves, row_end = entries.table.finish(node_of_entry, len(names))
+    return assemble(folder, entries.header, construct, names, leaves, row_end, has_data, inputs, warnings, _load)
+
+
+def _number(construct_names: list[str], entry_names: list[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """Names of all nodes; the node of every entry."""
+    index = dict(zip(construct_names, range(len(construct_names))))
+    nodes = [index.setdefault(name, len(index)) for name in entry_names]
+    return list(index), np.array(nodes, dtype=np.int64)
+
+
+def _load(path: Path, inputs: list[FileRecord], flat: bool = False) -> Any:
+    """Decode one file and note its size and checksum in `inputs`. `flat`: make sure that no repeated key goes unnoticed."""
+    contents, size, checksum = read_file(path)
+    inputs.append((path.name, size, checksum))
+    try:
+        document = decode_object(contents)
+    except (msgspec.DecodeError, RecursionError):
+        return parse(contents, path)
+    if flat and (b"\\" in contents or contents.count(b'"') != _quotes(document)):
+        return parse(contents, path)
+    return document
+
+
+def _quotes(document: dict[str, Any]) -> int:
+    """How many quotes an object of names, null and [name, number] is written with."""
+    texts = len(document)
+    for value in document.values():
+        if value.__class__ is str:
+            texts += 1
+        elif value.__class__ is list:
+            texts += sum(item.__class__ is str for item in value)
+    return 2 * texts

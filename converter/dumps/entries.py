@@ -1,0 +1,277 @@
+"""Reads the entries of dump.json in pieces of the file, so that neither its text nor its objects are in memory at once.
+
+A dump is written indented. Behind every entry then stands the same text: line break, indentation, "},", line break, indentation, quote.
+Cut there, `{ piece }` must be an object of its own; and if every piece is, and the text before and behind the pieces is an object
+with an empty `data`, then the whole file is the object that was read. Where that does not hold, `Unreadable` sends the caller to the
+reference reader.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.dumps.columns import Role
+from converter.dumps.json_file import BYTE_ORDER_MARK, SURROGATE, parse
+from converter.dumps.leaf import GROUP_KEYS, GROUPS, flatten_entry, is_parameters_grad
+from converter.dumps.leaf_table import Block, LeafTable, NotTyped
+from converter.dumps.non_finite import DELETE, mark_non_finite, unmark
+from converter.dumps.typed import decode_entries, decode_entry, decode_object, split_entries
+from converter.errors import UserError
+
+PIECE_SIZE = 1 << 19
+_DATA = re.compile(rb'"data"\s*:\s*\{(\n[ \t]*)"')
+
+
+class Unreadable(Exception):
+    """This way of reading does not fit the file."""
+
+
+@dataclass
+class Entries:
+    """The entries of a dump.json in file order, while they are read."""
+
+    names: list[str] = field(default_factory=list)
+    table: LeafTable = field(default_factory=LeafTable)
+    malformed: list[str] = field(default_factory=list)  # entries that are no objects
+    unknown: dict[str, str] = field(default_factory=dict)  # keys of entries that no reader knows → first node
+    header: dict[str, Any] = field(default_factory=dict)  # the other keys of the file
+    size: int = 0
+    checksum: int = 0
+
+
+def read_entries(path: Path) -> Entries:
+    """Read dump.json piece by piece. Raises Unreadable when the file needs another way of reading."""
+    entries = Entries()
+    buffer = bytearray(4 * PIECE_SIZE)
+    with open(path, "rb", buffering=0) as file:
+        begin = 1  # buffer[begin:end] is text that is not read yet; the byte before it is free
+        end = _fill(file.readinto, buffer, begin, entries)
+        if buffer.startswith(BYTE_ORDER_MARK, begin):
+            begin += len(BYTE_ORDER_MARK)
+        start = _DATA.search(buffer, begin, end)
+        if start is None:
+            if end - begin >= PIECE_SIZE - len(BYTE_ORDER_MARK):
+                raise Unreadable
+            entries.header = _header(bytes(buffer[begin:end]))  # a structure dump: no entries
+            return entries
+        head, indent = bytes(buffer[begin:start.start(1)]), start[1]
+        del start  # it holds on to the buffer
+        boundary = indent + b"}," + indent + b'"'
+        begin += len(head)
+        while True:
+            cut = buffer.rfind(boundary, begin, end)
+            if cut >= 0:
+                comma = cut + len(indent) + 1
+                _read_piece(entries, buffer, begin, comma, boundary)
+                begin = comma + 1
+            buffer, begin, end = _move(buffer, begin, end)
+            filled = _fill(file.readinto, buffer, end, entries)
+            if filled == end:
+                break
+            end = filled
+    rest = bytes(buffer[begin:end]).rstrip()
+    last = rest.rfind(b"}", 0, -1)
+    if last < 0:
+        raise Unreadable
+    entries.header = _header(head + rest[last:])
+    _read_piece(entries, buffer, begin, begin + last, boundary)
+    _refuse_doubtful(entries)
+    return entries
+
+
+def _fill(readinto: Callable[[memoryview], int], buffer: bytearray, end: int, entries: Entries) -> int:
+    """Read up to a piece of the file behind `end`; the new end. Notes size and checksum of the file as it lies on the disk."""
+    with memoryview(buffer) as view, view[end:end + PIECE_SIZE] as free:
+        count = readinto(free)
+        entries.checksum = zlib.crc32(free[:count], entries.checksum)
+    entries.size += count
+    return end + count
+
+
+def _move(buffer: bytearray, begin: int, end: int) -> tuple[bytearray, int, int]:
+    """Move the text that is not read yet to the front, into a larger buffer where an entry fills this one."""
+    rest = bytes(buffer[begin:end])
+    if len(rest) + 2 * PIECE_SIZE > len(buffer):
+        buffer = bytearray(2 * len(buffer))
+    buffer[1:1 + len(rest)] = rest
+    return buffer, 1, 1 + len(rest)
+
+
+def _header(text: bytes) -> dict[str, Any]:
+    """The file without its entries."""
+    try:
+        header = decode_object(text)
+    except msgspec.DecodeError:
+        raise Unreadable from None
+    if header.get("data") != {}:
+        raise Unreadable
+    return header
+
+
+def _refuse_doubtful(entries: Entries) -> None:
+    """Repeated names, and markers of non-finite numbers where no number can be, are for the reference reader."""
+    if len(set(entries.names)) != len(entries.names):
+        raise Unreadable
+    marker = DELETE.decode()
+    if any(marker in text for text in chain(entries.names, entries.table.strings, entries.unknown)):
+        raise Unreadable
+
+
+def _read_piece(entries: Entries, buffer: bytearray, begin: int, end: int, boundary: bytes) -> None:
+    """Read buffer[begin:end], members of the object `data`. The bytes around it are lent for the braces."""
+    if buffer.find(DELETE, begin, end) >= 0 or (buffer.find(b"\\", begin, end) >= 0 and SURROGATE.search(buffer, begin, end)):
+        raise Unreadable
+    count = buffer.count(boundary, begin, end) + 1
+    mark_non_finite(buffer, begin, end)
+    before, behind = buffer[begin - 1], buffer[end]
+    buffer[begin - 1], buffer[end] = 0x7B, 0x7D  # { }
+    try:
+        with memoryview(buffer) as view, view[begin - 1:end + 1] as piece:
+            _read_object(entries, piece, count)
+    except msgspec.DecodeError:
+        raise Unreadable from None
+    buffer[begin - 1], buffer[end] = before, behind
+
+
+def _read_object(entries: Entries, piece: memoryview, count: int) -> None:
+    """Read an object of `count` entries; fewer means that a name was repeated."""
+    try:
+        decoded = decode_entries(piece)
+        if len(decoded) != count:
+            raise Unreadable
+        _add(entries, decoded)
+        return
+    except (msgspec.ValidationError, NotTyped):
+        pass
+    # Something here is out of the ordinary. Entry by entry, so that only those that are go the general way.
+    ordinary: dict[str, Any] = {}
+    for name, text in split_entries(piece).items():
+        try:
+            ordinary[name] = decode_entry(text)
+        except msgspec.ValidationError:
+            _add_ordinary(entries, ordinary)
+            ordinary = {}
+            _add_general(entries, name, text)
+    _add_ordinary(entries, ordinary)
+
+
+def _add_ordinary(entries: Entries, decoded: dict[str, Any]) -> None:
+    try:
+        _add(entries, decoded)
+    except NotTyped:
+        raise Unreadable from None
+
+
+def _add_general(entries: Entries, name: str, text: msgspec.Raw) -> None:
+    """Add one entry by the general rules."""
+    try:
+        entry = parse(bytearray(unmark(bytes(text))), Path(name))
+    except UserError:
+        raise Unreadable from None  # the reference reader says where
+    number = len(entries.names)
+    entries.names.append(name)
+    if not isinstance(entry, dict):
+        entries.malformed.append(name)
+        return
+    gradients = is_parameters_grad(name)
+    if not gradients:
+        _note_unknown(entries, [name], [entry])
+    entries.table.add_rows(number, flatten_entry(entry, gradients))
+
+
+def _add(entries: Entries, decoded: dict[str, Any]) -> None:
+    """Add decoded entries, all their leaves at once. Raises NotTyped and then has added nothing."""
+    numbers = range(len(entries.names), len(entries.names) + len(decoded))
+    calls = [(number, name, entry) for number, (name, entry) in zip(numbers, decoded.items()) if not is_parameters_grad(name)]
+    blocks = []
+    if len(calls) != len(decoded):
+        gradients = [(number, entry) for number, (name, entry) in zip(numbers, decoded.items()) if is_parameters_grad(name)]
+        blocks.append(_gradients(entries.table, gradients))
+    if calls:
+        call_numbers, names, values = zip(*calls)
+        number_column = np.array(call_numbers, dtype=np.int32)
+        for key, role in GROUPS:
+            groups = [value.get(key) for value in values]
+            kinds = set(map(type, groups))
+            if list in kinds:
+                blocks.append(_by_position(entries.table, role, number_column, groups))
+            if dict in kinds:
+                blocks.append(_by_name(entries.table, role, number_column, groups))
+        entries.table.add(blocks)
+        _note_unknown(entries, names, values)
+    else:
+        entries.table.add(blocks)
+    entries.names += decoded
+
+
+def _by_position(table: LeafTable, role: Role, numbers: NDArray[np.int32], groups: list[Any]) -> Block:
+    """The leaves of groups that are lists, named by position."""
+    lists = [group if group.__class__ is list else () for group in groups]
+    counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    leaves = list(chain.from_iterable(lists))
+    position = np.arange(len(leaves)) - np.repeat(np.cumsum(counts) - counts, counts)
+    entry = np.repeat(numbers, counts)
+    if list in set(map(type, leaves)):
+        return _spread(table, role, entry, list(map(str, position.tolist())), leaves)
+    return Block(role, entry, table.position_names(position), leaves)
+
+
+def _by_name(table: LeafTable, role: Role, numbers: NDArray[np.int32], groups: list[Any]) -> Block:
+    """The leaves of groups that are objects, named by key."""
+    objects: list[dict[str, Any]] = [group if group.__class__ is dict else {} for group in groups]
+    entry = np.repeat(numbers, np.fromiter(map(len, objects), dtype=np.int64, count=len(objects)))
+    names = list(chain.from_iterable(objects))
+    leaves = list(chain.from_iterable(map(dict.values, objects)))
+    if list in set(map(type, leaves)):
+        return _spread(table, role, entry, names, leaves)
+    return Block(role, entry, np.fromiter(map(table.strings.__getitem__, names), dtype=np.int32, count=len(names)), leaves)
+
+
+def _spread(table: LeafTable, role: Role, entry: NDArray[np.int32], names: list[str], leaves: list[Any]) -> Block:
+    """The same with lists among the leaves: their items take their place."""
+    entries: list[int] = []
+    ids: list[int] = []
+    items: list[Any] = []
+    for number, name, leaf in zip(entry.tolist(), names, leaves):
+        if leaf.__class__ is list:
+            entries += [number] * len(leaf)
+            ids += [table.strings[f"{name}.{i}"] for i in range(len(leaf))]
+            items += leaf
+        else:
+            entries.append(number)
+            ids.append(table.strings[name])
+            items.append(leaf)
+    return Block(role, np.array(entries, dtype=np.int32), np.array(ids, dtype=np.int32), items)
+
+
+def _gradients(table: LeafTable, entries: list[tuple[int, Any]]) -> Block:
+    """The leaves of parameters_grad entries: {parameter: [leaf]}. Raises NotTyped for anything else."""
+    numbers: list[int] = []
+    names: list[str] = []
+    leaves: list[Any] = []
+    for number, entry in entries:
+        for name, group in entry.items():
+            if group.__class__ is not list or len(group) != 1 or group[0].__class__ is list:
+                raise NotTyped
+            numbers.append(number)
+            names.append(name)
+            leaves.append(group[0])
+    ids = np.fromiter(map(table.strings.__getitem__, names), dtype=np.int32, count=len(names))
+    return Block(Role.GRADIENT, np.array(numbers, dtype=np.int32), ids, leaves)
+
+
+def _note_unknown(entries: Entries, names: Any, values: Any) -> None:
+    """Note keys that are no group of an entry, each with the first node that has it."""
+    for key in set(chain.from_iterable(values)) - GROUP_KEYS:
+        if key not in entries.unknown:
+            entries.unknown[key] = next(name for name, value in zip(names, values) if key in value)
