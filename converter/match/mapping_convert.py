@@ -101,13 +101,17 @@ def prepare(rules: tuple[Rule, ...]) -> Rules:
     by_class: dict[str, list[Start]] = {}
     by_path: dict[tuple[str, str], tuple[Rule, list[Start]]] = {}
     for number, rule in enumerate(rules):
-        starts = [Start(number, part, choice, pattern, (rule.scope.path is None, sum(not component.literal for component in pattern), number))
+        starts = [Start(number, part, choice, pattern, (rule.scope.path is None, _holes(pattern), number))
                   for part, side in enumerate(rule.sources) for choice, pattern in enumerate(side)]
         if rule.scope.path is None:
             by_class.setdefault(rule.scope.class_name, []).extend(starts)
         else:
             by_path.setdefault((rule.scope.path_text, rule.scope.class_name), (rule, []))[1].extend(starts)
     return Rules(rules, by_class, list(by_path.values()))
+
+
+def _holes(pattern: Pattern) -> int:
+    return sum(not component.literal for component in pattern)
 
 
 def starts_at(rules: Rules, levels: Levels, level: int) -> list[Start]:

@@ -79,15 +79,16 @@ def invert_mapping(mapping: MappingFile, name: str = "") -> Inverse:
     for alias in mapping.parameters:
         counterpart = class_of.get(alias.class_name, "") if alias.class_name else ""
         if alias.class_name and not counterpart:
-            aliases.append(Problem(alias.line, alias.column, f"parameter '{alias.source}' cannot be inverted: {_no_class(alias.class_name)}"))
+            text = f"parameter '{alias.source}' cannot be inverted: {_no_class(alias.class_name)}"
+            aliases.append(Problem(alias.line, alias.column, text))
         elif any(other.class_name == counterpart and other.source == alias.destination for other in parameters):
             aliases.append(Problem(alias.line, alias.column,
                                    f"parameter '{alias.source}' cannot be inverted: '{alias.destination}' has two counterparts"))
         else:
             parameters.append(replace(alias, class_name=counterpart, source=alias.destination, destination=alias.source))
     classes = tuple((destination, source) for source, destination in mapping.classes if owner[destination] == source)
-    inverse = replace(mapping, name=name, text="", rules=tuple(rules), parameters=tuple(parameters), classes=classes)
-    return Inverse(inverse, [_problem(text, found) for text, found in problems.items()] + aliases, notes)
+    turned = replace(mapping, name=name, text="", rules=tuple(rules), parameters=tuple(parameters), classes=classes)
+    return Inverse(turned, [_problem(text, found) for text, found in problems.items()] + aliases, notes)
 
 
 def _problem(text: str, rules: list[Rule]) -> Problem:
