@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import zlib
 
@@ -203,3 +204,10 @@ def test_a_remote_file_is_read_by_ranges():
     assert file.raw("tensors/target/0") == b"x" * 5000
     with pytest.raises(GraphFileError, match=r"memory://logs/none\.pb"):
         open_graph("memory://logs/none.pb")
+
+
+def test_the_example_of_the_documentation_opens():
+    with open(os.path.join(os.path.dirname(__file__), "..", "docs", "graph_file.md"), encoding="utf-8") as page:
+        lines = [line.split("  ", 1)[1] for line in page if re.match(r"00[0-9a-f]0  ", line)]
+    summary = opened(bytes.fromhex("".join(lines))).summary()
+    assert (summary.step, summary.rank, summary.mode, summary.micro_steps) == (3, 1, "structure", 1)
