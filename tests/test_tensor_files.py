@@ -168,9 +168,9 @@ def test_names_that_point_out_of_the_dump_are_refused(tmp_path: Path, name: str)
 
 def test_a_directory_or_a_pipe_under_the_name_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "t.pt").mkdir()
-    assert "t.pt is not a file" in why(tmp_path, "t.pt")
+    assert "t.pt: not a file" in why(tmp_path, "t.pt")
     os.mkfifo(tmp_path / "pipe.npy")
-    assert "pipe.npy is not a file" in why(tmp_path, "pipe.npy")
+    assert "pipe.npy: not a file" in why(tmp_path, "pipe.npy")
 
 
 def test_other_file_types(tmp_path: Path) -> None:

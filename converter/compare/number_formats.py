@@ -31,6 +31,11 @@ class NumberFormat:
         return self.kind in ("integer", "bool")
 
     @property
+    def width(self) -> int:
+        """Bytes of one element."""
+        return np.dtype(self.stored).itemsize
+
+    @property
     def epsilon(self) -> float:
         """Distance from 1.0 to the next number; 1.0 for exact formats."""
         return float(2.0**-self.fraction_bits)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Callable
 
 import numpy as np
@@ -15,6 +14,9 @@ from converter.compare.number_formats import NumberFormat, decode, less_precise
 from converter.compare.stored_tensor import StoredTensor
 
 CHUNK = 1 << 15  # elements; a handful of float64 arrays of this size stay in a second-level cache
+
+# What numpy may not warn of while elements are measured: infinities and NaN are found by their values.
+QUIET: dict[str, Any] = {"over": "ignore", "invalid": "ignore", "under": "ignore", "divide": "ignore"}
 
 # Squares of numbers between these neither overflow nor vanish, in sums of up to 2^60 of them.
 _SQUARES_FROM, _SQUARES_TO = 1e-140, 1e140
@@ -35,7 +37,7 @@ class PairFacts:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Elements start:start + size of both sides, as float64 or complex128.
+    """Elements start:start + size of both sides, as float64 or complex128, and what several metrics need of them.
 
     Non-finite elements are zero in `target` and `golden`. Their `difference` is 0 where both sides hold the same one
     (both NaN, or infinities of one sign; real and imaginary parts count separately), and inf where they do not.
@@ -43,50 +45,20 @@ class Chunk:
 
     facts: PairFacts
     start: int
+    size: int
     target: NDArray[Any]
     golden: NDArray[Any]
-    difference: NDArray[np.float64]  # |target - golden|
-    mismatches: int  # elements that are non-finite on one side and not the same on the other
     raw_target: NDArray[Any]  # with the non-finite elements in place
     raw_golden: NDArray[Any]
-
-    @property
-    def size(self) -> int:
-        return len(self.difference)
-
-    @cached_property
-    def golden_magnitude(self) -> NDArray[np.float64]:
-        return magnitude(self.golden)
-
-    @cached_property
-    def larger_magnitude(self) -> NDArray[np.float64]:
-        larger: NDArray[np.float64] = np.maximum(magnitude(self.target), self.golden_magnitude)
-        return larger
-
-    @cached_property
-    def relative(self) -> NDArray[np.float64]:
-        """|target - golden| / |golden|; a golden zero counts as the division epsilon."""
-        divisor = self.golden_magnitude
-        if not divisor.all():
-            divisor = np.where(divisor == 0, self.facts.division_epsilon, divisor)
-        return self.difference / divisor
-
-    @cached_property
-    def difference_norm(self) -> float:
-        return norm(self.difference)
-
-    @cached_property
-    def golden_norm(self) -> float:
-        return norm(self.golden)
-
-    @cached_property
-    def scaled_target(self) -> NDArray[Any]:
-        """`target` times a power of two: its squares are in range. The same power in every chunk."""
-        return self.target if self.facts.target_power == 0 else self.target * math.ldexp(1.0, self.facts.target_power)
-
-    @cached_property
-    def scaled_golden(self) -> NDArray[Any]:
-        return self.golden if self.facts.golden_power == 0 else self.golden * math.ldexp(1.0, self.facts.golden_power)
+    mismatches: int  # elements that are non-finite on one side and not the same on the other
+    difference: NDArray[np.float64]  # |target - golden|
+    golden_magnitude: NDArray[np.float64]  # |golden|
+    larger_magnitude: NDArray[np.float64]  # max(|target|, |golden|)
+    relative: NDArray[np.float64]  # |target - golden| / |golden|; a golden zero counts as the division epsilon
+    difference_norm: float
+    golden_norm: float
+    scaled_target: NDArray[Any]  # times a power of two (of all chunks the same): squares are in range
+    scaled_golden: NDArray[Any]
 
 
 def magnitude(numbers: NDArray[Any]) -> NDArray[np.float64]:
@@ -95,18 +67,20 @@ def magnitude(numbers: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def dot(one: NDArray[Any], other: NDArray[Any]) -> float:
-    """Re Σ one·conj(other): for complex numbers the sum over real and imaginary parts.
-
-    Not np.dot: for vectors of this length the linear algebra library wakes its threads, which costs a hundred times
-    the product wherever the cores are busy.
-    """
-    return float(np.einsum("i,i->", one.view(np.float64), other.view(np.float64)))
+    """Re Σ one·conj(other): for complex numbers the sum over real and imaginary parts."""
+    one, other = one.view(np.float64), other.view(np.float64)
+    if len(one) <= 8192:
+        return float(np.dot(one, other))
+    # For longer vectors OpenBLAS wakes its threads, which costs a hundred times the product where the cores are busy.
+    return float(np.einsum("i,i->", one, other))
 
 
 def norm(numbers: NDArray[Any]) -> float:
-    """Euclidean norm of float64 or complex128 numbers; no square overflows or vanishes on the way."""
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        square = dot(numbers, numbers)
+    """Euclidean norm of float64 or complex128 numbers; no square overflows or vanishes on the way.
+
+    Callers silence numpy's warnings of overflow and invalid operations (QUIET).
+    """
+    square = dot(numbers, numbers)
     if _SQUARES_FROM**2 < square < _SQUARES_TO**2:
         return math.sqrt(square)
     absolute = magnitude(numbers)
@@ -178,23 +152,32 @@ def _finite(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers if finite.all() else np.where(finite, numbers, 0)
 
 
-def _chunk(facts: PairFacts, start: int, target: NDArray[Any], golden: NDArray[Any]) -> Chunk:
-    if target.dtype.kind in "iu" and golden.dtype.kind in "iu":
-        difference = _integer_distance(target, golden)
-        target, golden = target.astype(np.float64), golden.astype(np.float64)
-        return Chunk(facts, start, target, golden, difference, 0, target, golden)
-    kind = np.result_type(target, golden, np.float64)
-    target, golden = target.astype(kind, copy=False), golden.astype(kind, copy=False)
-    with np.errstate(invalid="ignore", over="ignore"):
-        difference = np.abs(target - golden)
-    if math.isfinite(float(difference.max(initial=0.0))):  # a NaN among them makes the maximum NaN
-        return Chunk(facts, start, target, golden, difference, 0, target, golden)
-    finite = np.isfinite(target) & np.isfinite(golden)
-    same = _same_kind(target, golden)
-    difference[~finite & same] = 0.0
-    difference[~finite & ~same] = np.inf
-    return Chunk(facts, start, np.where(finite, target, 0), np.where(finite, golden, 0), difference,
-                 int(np.count_nonzero(~finite & ~same)), target, golden)
+def _chunk(facts: PairFacts, start: int, raw_target: NDArray[Any], raw_golden: NDArray[Any]) -> Chunk:
+    mismatches = 0
+    if raw_target.dtype.kind in "iu" and raw_golden.dtype.kind in "iu":
+        difference = _integer_distance(raw_target, raw_golden)
+        target, golden = raw_target, raw_golden = raw_target.astype(np.float64), raw_golden.astype(np.float64)
+    else:
+        kind = np.complex128 if "c" in (raw_target.dtype.kind, raw_golden.dtype.kind) else np.float64
+        target, golden = raw_target, raw_golden = raw_target.astype(kind, copy=False), raw_golden.astype(kind, copy=False)
+        difference = magnitude(target - golden)
+        if not math.isfinite(float(difference.max())):  # a NaN among them makes the maximum NaN
+            finite = np.isfinite(target) & np.isfinite(golden)
+            same = _same_kind(target, golden)
+            difference[~finite] = np.where(same[~finite], 0.0, np.inf)
+            mismatches = int(np.count_nonzero(~finite & ~same))
+            target, golden = np.where(finite, target, 0), np.where(finite, golden, 0)
+    golden_magnitude = magnitude(golden)
+    divisor = golden_magnitude if golden_magnitude.all() else np.where(golden_magnitude == 0, facts.division_epsilon, golden_magnitude)
+    return Chunk(
+        facts, start, len(difference), target, golden, raw_target, raw_golden, mismatches, difference, golden_magnitude,
+        larger_magnitude=np.maximum(magnitude(target), golden_magnitude),
+        relative=difference / divisor,
+        difference_norm=norm(difference),
+        golden_norm=norm(golden),
+        scaled_target=target if facts.target_power == 0 else target * math.ldexp(1.0, facts.target_power),
+        scaled_golden=golden if facts.golden_power == 0 else golden * math.ldexp(1.0, facts.golden_power),
+    )
 
 
 def _same_kind(target: NDArray[Any], golden: NDArray[Any]) -> NDArray[np.bool_]:

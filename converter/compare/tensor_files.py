@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import Any
 
@@ -12,6 +13,10 @@ from numpy.typing import NDArray
 from converter.compare.number_formats import FORMATS, format_of
 from converter.compare.stored_tensor import StoredTensor, TensorUnavailable
 from converter.compare.torch_file import read_torch_file
+
+# Opening a pipe must not wait for a writer. Not every system has each of these.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_PLAIN_NAME = re.compile(r"[^/\\:\0.][^/\\:\0]*")
 
 
 def read_tensor(directory: str, name: str, dtype: str = "") -> StoredTensor:
@@ -23,14 +28,18 @@ def read_tensor(directory: str, name: str, dtype: str = "") -> StoredTensor:
     Raises TensorUnavailable, with the reason in two languages, for a missing, foreign, damaged or unsupported file.
     """
     path = _path(directory, name)
-    suffix = os.path.splitext(name)[1].lower()
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for ever
-            raise TensorUnavailable(f"{name} is not a file", f"{name} 不是文件")
-        if suffix == ".pt":
-            return read_torch_file(path)
-        if suffix == ".npy":
-            return _read_numpy_file(path, dtype)
+        file = os.open(path, _FLAGS)
+        try:
+            state = os.fstat(file)
+            if not stat.S_ISREG(state.st_mode):
+                raise TensorUnavailable("not a file", "不是文件")
+            if name.endswith(".pt"):
+                return read_torch_file(file, state.st_size, path)
+            if name.endswith(".npy"):
+                return _read_numpy_file(file, dtype)
+        finally:
+            os.close(file)
     except FileNotFoundError as error:
         raise TensorUnavailable(f"its file {name} is missing", f"文件 {name} 不存在") from error
     except OSError as error:
@@ -46,15 +55,17 @@ def _path(directory: str, name: str) -> str:
     """Where the file must lie. A dump may come from anybody: its names cannot point out of its directory."""
     if not directory:
         raise TensorUnavailable("the dump has no directory dump_tensor_data", "该 dump 没有 dump_tensor_data 目录")
-    parts = name.replace("\\", "/").split("/")
-    if not name or "\0" in name or ".." in parts or os.path.isabs(name) or not parts[0] or ":" in parts[0]:
-        raise TensorUnavailable(f"its file name {name!r} points out of the dump", f"文件名 {name!r} 指向 dump 目录之外")
-    return os.path.join(directory, name)
+    if not _PLAIN_NAME.fullmatch(name):
+        parts = name.replace("\\", "/").split("/")
+        if not parts[0] or ":" in parts[0] or "\0" in name or ".." in parts:
+            raise TensorUnavailable(f"its file name {name!r} points out of the dump", f"文件名 {name!r} 指向 dump 目录之外")
+    return f"{directory}/{name}"
 
 
-def _read_numpy_file(path: str, dtype: str) -> StoredTensor:
+def _read_numpy_file(file: int, dtype: str) -> StoredTensor:
     try:
-        elements: NDArray[Any] = np.load(path, allow_pickle=False)
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            elements: NDArray[Any] = np.load(opened, allow_pickle=False)
     except (ValueError, EOFError) as error:
         if "allow_pickle" in str(error):
             raise TensorUnavailable("the file holds Python objects, not numbers", "文件中是 Python 对象而非数值") from error
@@ -62,13 +73,11 @@ def _read_numpy_file(path: str, dtype: str) -> StoredTensor:
     if not isinstance(elements, np.ndarray):  # an archive of arrays under a name that ends in .npy
         raise TensorUnavailable("the file does not hold a tensor", "文件中不是张量")
     stated = format_of(dtype)
-    if stated is not None and stated.stored != elements.dtype.newbyteorder("<").str:
-        # Bare bytes ("V2"), or the bit patterns as unsigned integers of the same width.
-        width = np.dtype(stated.stored).itemsize
-        if elements.dtype.kind == "V" and elements.dtype.itemsize == width:
+    if stated is not None and elements.dtype.itemsize == stated.width:
+        if elements.dtype.kind == "V":  # bare bytes
             return StoredTensor(elements.view(stated.stored), stated)
-    if stated is not None and stated.kind == "float" and elements.dtype.kind == "u" and stated.stored[-2:] == elements.dtype.str[-2:]:
-        return StoredTensor(elements.astype(stated.stored), stated)
+        if elements.dtype.kind == "u" and stated.kind == "float":  # the bit patterns as unsigned integers
+            return StoredTensor(elements.astype(elements.dtype.newbyteorder("<")).view(stated.stored), stated)
     found = FORMATS.get(elements.dtype.name)
     if found is None:
         raise TensorUnavailable(f"dtype {elements.dtype} is not supported", f"不支持的数据类型 {elements.dtype}")

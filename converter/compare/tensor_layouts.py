@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from converter.compare.number_formats import decode
 from converter.compare.stored_tensor import StoredTensor, TensorUnavailable
-from converter.compare.tensor_chunks import norm
+from converter.compare.tensor_chunks import QUIET, norm
 
 SAMPLE = 4096  # elements that decide between candidates
 CLEARLY_BETTER = 0.5  # of the error as it lies: what another order of equal shapes must reach
@@ -179,26 +179,26 @@ class Sample:
         Where the first is the order as it lies, another one must be CLEARLY_BETTER than it, and it must be outside
         the tolerance at all.
         """
-        best, least = 0, self.error(candidates[0](self.index))
-        if first_as_it_lies:
-            if least <= tolerance:
-                return 0
-            least *= CLEARLY_BETTER
-        for number, candidate in enumerate(candidates[1:], 1):
-            if least == 0:
-                break
-            error = self.error(candidate(self.index))
-            if error < least:
-                best, least = number, error
-        return best
+        with np.errstate(**QUIET):
+            best, least = 0, self.error(candidates[0](self.index))
+            if first_as_it_lies:
+                if least <= tolerance:
+                    return 0
+                least *= CLEARLY_BETTER
+            for number, candidate in enumerate(candidates[1:], 1):
+                if least == 0:
+                    break
+                error = self.error(candidate(self.index))
+                if error < least:
+                    best, least = number, error
+            return best
 
     def error(self, other: NDArray[Any]) -> float:
         """‖a - b‖ / ‖b‖ of the sampled elements, plus the share of elements that are finite on one side only."""
         ours, theirs = self.numbers, _plain(other)
         finite = np.isfinite(ours) & np.isfinite(theirs)
         apart = np.isfinite(ours) != np.isfinite(theirs)
-        with np.errstate(over="ignore", invalid="ignore"):
-            difference = norm(np.ascontiguousarray((ours - theirs)[finite]))
+        difference = norm(np.ascontiguousarray((ours - theirs)[finite]))
         scale = norm(np.ascontiguousarray(theirs[finite]))
         relative = 0.0 if difference == 0 else difference / scale if scale else math.inf
         return relative + float(apart.mean()) if len(ours) else 0.0

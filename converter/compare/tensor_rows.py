@@ -142,6 +142,9 @@ def _measure(target_directory: str, golden_directory: str, task: _Task) -> _Resu
     try:
         target = _read(target_directory, task.target, "target", "目标")
         golden = _read(golden_directory, task.golden, "golden", "标杆")
+        if (target[0].format.kind == "bool") != (golden[0].format.kind == "bool"):  # a mask of one kind against one of another
+            kinds = target[0].format.name, golden[0].format.name
+            raise TensorUnavailable(f"{kinds[0]} against {kinds[1]} are different things", f"{kinds[0]} 与 {kinds[1]} 含义不同")
         target_one, golden_one, layout = _arrange(target, golden, task)
         precision = less_precise(_stated(task.target, target), _stated(task.golden, golden))
         return _Result(task.row, measure_pair(target_one, golden_one, task.tolerance, precision), layout, None)
