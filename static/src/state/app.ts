@@ -68,7 +68,6 @@ export const dark = signal(false);
 /** Sizes that a person can drag. */
 export const detailsHeight = signal(232);
 export const panelWidth = signal(268);
-export const paneShare = signal(0.5);
 export const detailsOpen = signal(true);
 export const stripOpen = signal(true);
 

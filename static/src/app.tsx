@@ -1,0 +1,89 @@
+/** Starts the viewer: chooses the data source, restores what the address asks for, mounts the page. */
+import { render as mount } from 'preact';
+import { batch, effect } from '@preact/signals';
+import { followHostDark, onHashChange, onHostReload } from './host/tensorboard';
+import { loadPreferences, savePreferences } from './host/preferences';
+import { t } from './i18n';
+import { announcement, chosen, colouring, graph, locale, panel, query, runs, source, threshold } from './state/app';
+import { followSelection } from './state/details';
+import { listRuns, openGraph, noticeNewer } from './state/open';
+import { exposeForTests } from './state/snapshot';
+import { findNode, followAddress, readAddress, type Address } from './state/url';
+import { select } from './state/actions';
+import { App } from './ui/app';
+import { followKeys } from './ui/keyboard';
+import { followTheme } from './ui/theming';
+import { EmbeddedSource } from './wire/embedded';
+import { HttpSource } from './wire/http';
+import sheet from './ui/style.css?inline';
+
+function applyStyle(): void {
+  const style = new CSSStyleSheet();
+  style.replaceSync(sheet);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, style];
+}
+
+function applyAddress(address: Address): void {
+  batch(() => {
+    if (address.colour) colouring.value = address.colour;
+    if (address.threshold !== null) threshold.value = address.threshold;
+    if (address.panel) panel.value = address.panel;
+    query.value = address.query;
+  });
+}
+
+async function openAddress(address: Address): Promise<void> {
+  applyAddress(address);
+  if (!address.key) return;
+  await openGraph(address.key, (opened) => ({
+    microStep: address.microStep,
+    node: address.node ? findNode(opened, address.node.side, address.node.name) : null,
+  }));
+}
+
+/** Somebody pasted another address into the same tab. */
+async function followForeignAddress(): Promise<void> {
+  const address = readAddress();
+  const now = chosen.value;
+  if (!address.key) return;
+  if (!now || address.key.run !== now.run || address.key.step !== now.step || address.key.rank !== now.rank) {
+    await openAddress(address);
+    return;
+  }
+  applyAddress(address);
+  const ref = address.node && graph.value ? findNode(graph.value, address.node.side, address.node.name) : null;
+  if (ref) select(ref, { reveal: true });
+}
+
+export function start(body: HTMLElement): void {
+  applyStyle();
+  followHostDark();
+  loadPreferences();
+  savePreferences();
+  followTheme(document.documentElement);
+  effect(() => {
+    document.documentElement.lang = locale.value === 'zh' ? 'zh-CN' : 'en';
+    document.title = t('app.title');
+  });
+  source.value = window.__TB_GRAPH_EMBEDDED__ ? new EmbeddedSource(window.__TB_GRAPH_EMBEDDED__) : new HttpSource();
+  const root = document.createElement('div');
+  root.id = 'tb-graph-ascend';
+  body.replaceChildren(root);
+  mount(<App />, root);
+  followKeys(window);
+  followSelection();
+  exposeForTests();
+
+  const address = readAddress();
+  // Both at once: the graph of an address needs no list of runs.
+  void Promise.all([openAddress(address), listRuns(address.key === null)]).then(() => {
+    followAddress();
+    onHashChange(() => void followForeignAddress());
+  });
+  onHostReload(() => {
+    void listRuns(chosen.value === null).then(() => {
+      noticeNewer();
+      if (runs.value) announcement.value = t('runs.reloaded');
+    });
+  });
+}

@@ -1,0 +1,289 @@
+/**
+ * Positions of everything on the page, for both sides together: paired nodes stand at the same height, like the lines of
+ * a side-by-side diff, whatever container holds them. Where one side has nothing, a gap is left and remembered.
+ *
+ * Both sides become sequences of events (a box opens, a container closes). Pairs whose order agrees are anchors (longest
+ * increasing subsequence); between anchors each side is stacked on its own, at an anchor the side that is behind waits.
+ */
+import { CONTENT_LEFT, GAP, HEADER, PAD_BOTTOM, PILL, PILL_GAP, PILL_PADDING, PILL_STEP, boxWidth } from './geometry';
+import { ROW_OPEN, ROW_PILL, type Rows } from './rows';
+import { pairNodes, Relation, sideOf, type Graph, type SideName } from './types';
+
+export interface Gap {
+  readonly top: number;
+  readonly bottom: number;
+  readonly depth: number;
+  readonly count: number; // nodes that only the other side has, opposite this gap
+}
+
+/** Positions of the rows of one side, in layout units; y grows downwards from 0. */
+export interface Pane {
+  readonly rows: Rows;
+  readonly top: Int32Array;
+  readonly bottom: Int32Array; // of an open container: below its last child
+  readonly pillX: Uint16Array; // from the container's content left; 0 for boxes
+  readonly pillWidth: Uint16Array;
+  readonly gaps: readonly Gap[];
+  readonly height: number;
+}
+
+export interface Layout {
+  readonly target: Pane;
+  readonly golden: Pane | null;
+  readonly width: number; // of one pane
+  readonly height: number;
+}
+
+export function paneOf(layout: Layout, side: SideName): Pane | null {
+  return side === 'target' ? layout.target : layout.golden;
+}
+
+const SMALLEST_GAP = 20;
+
+/** One side while it is being stacked. */
+class Stack {
+  readonly events: Int32Array; // row * 2, + 1 where a container closes
+  readonly openAt: Int32Array; // row → index of its opening event
+  readonly closeAt: Int32Array; // row → index of its closing event, -1
+  readonly top: Int32Array;
+  readonly bottom: Int32Array;
+  readonly pillX: Uint16Array;
+  readonly pillWidth: Uint16Array;
+  readonly gaps: Gap[] = [];
+  private y = 0;
+  private flowY = -1; // top of the row of pills being filled
+  private flowX = 0;
+
+  constructor(
+    readonly rows: Rows,
+    private readonly depth: Uint16Array,
+    end: Int32Array,
+    private readonly width: number,
+    private readonly pillTextWidth: (node: number) => number,
+  ) {
+    const n = rows.count;
+    let containers = 0;
+    for (let r = 0; r < n; r++) if (rows.flags[r] & ROW_OPEN) containers++;
+    this.events = new Int32Array(n + containers);
+    this.openAt = new Int32Array(n);
+    this.closeAt = new Int32Array(n).fill(-1);
+    this.top = new Int32Array(n);
+    this.bottom = new Int32Array(n);
+    this.pillX = new Uint16Array(n);
+    this.pillWidth = new Uint16Array(n);
+    const pending: number[] = [];
+    let at = 0;
+    for (let r = 0; r < n; r++) {
+      const node = rows.node[r];
+      while (pending.length > 0 && end[rows.node[pending[pending.length - 1]]] <= node) at = this.close(pending.pop() as number, at);
+      this.openAt[r] = at;
+      this.events[at++] = r * 2;
+      if (rows.flags[r] & ROW_OPEN) pending.push(r);
+    }
+    while (pending.length > 0) at = this.close(pending.pop() as number, at);
+  }
+
+  private close(row: number, at: number): number {
+    this.closeAt[row] = at;
+    this.events[at] = row * 2 + 1;
+    return at + 1;
+  }
+
+  /** Where the event would come to lie if nothing held it back. */
+  natural(event: number): number {
+    const row = event >> 1;
+    if ((event & 1) === 0 && this.rows.flags[row] & ROW_PILL) {
+      if (this.flowY < 0) return this.y;
+      return this.fits(row) ? this.flowY : this.flowY + PILL_STEP;
+    }
+    return this.flowY >= 0 ? this.flowY + PILL_STEP : this.y;
+  }
+
+  private fits(row: number): boolean {
+    return this.flowX + this.measured(row) <= this.contentWidth(row);
+  }
+
+  private contentWidth(row: number): number {
+    const depth = this.depth[this.rows.node[row]];
+    // Pills use the width of the container's content; at the root that of the pane.
+    return depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
+  }
+
+  private measured(row: number): number {
+    if (this.pillWidth[row] === 0) {
+      const wanted = Math.ceil(this.pillTextWidth(this.rows.node[row])) + PILL_PADDING;
+      this.pillWidth[row] = Math.max(1, Math.min(wanted, Math.floor(this.contentWidth(row)), 65535));
+    }
+    return this.pillWidth[row];
+  }
+
+  /** Puts the event at `y`, which is at least natural(event). `missing`: what only the other side has since the last anchor. */
+  place(event: number, y: number, missing: number): void {
+    const row = event >> 1;
+    const free = this.flowY >= 0 ? this.flowY + PILL_STEP : this.y; // below everything placed so far
+    if (missing > 0 && y - free >= SMALLEST_GAP) this.rememberGap(event, free, y, missing);
+    if (event & 1) {
+      // The last child left GAP below it; the container's own padding replaces that.
+      this.bottom[row] = Math.max(y - GAP, this.top[row] + HEADER) + PAD_BOTTOM;
+      this.flowY = -1;
+      this.y = this.bottom[row] + GAP;
+    } else if (this.rows.flags[row] & ROW_PILL) {
+      const width = this.measured(row);
+      if (this.flowY < 0 || y !== this.flowY || !this.fits(row)) {
+        this.flowY = y;
+        this.flowX = 0;
+      }
+      this.pillX[row] = Math.min(this.flowX, 65535);
+      this.top[row] = y;
+      this.bottom[row] = y + PILL;
+      this.flowX += width + PILL_GAP;
+    } else {
+      this.flowY = -1;
+      this.top[row] = y;
+      this.bottom[row] = y + HEADER;
+      this.y = this.rows.flags[row] & ROW_OPEN ? y + HEADER : y + HEADER + GAP;
+    }
+  }
+
+  private rememberGap(event: number, from: number, to: number, missing: number): void {
+    const row = event >> 1;
+    const depth = this.depth[this.rows.node[row]] + (event & 1);
+    this.gaps.push({ top: from, bottom: to - GAP, depth, count: missing });
+  }
+
+  finish(): number {
+    return this.flowY >= 0 ? this.flowY + PILL_STEP : this.y;
+  }
+
+  pane(): Pane {
+    return { rows: this.rows, top: this.top, bottom: this.bottom, pillX: this.pillX, pillWidth: this.pillWidth, gaps: this.gaps, height: this.finish() };
+  }
+}
+
+/** Indices of a longest increasing subsequence of `values`; all of them when they already increase. */
+export function longestIncreasing(values: Int32Array): Int32Array {
+  const n = values.length;
+  let sorted = true;
+  for (let i = 1; i < n && sorted; i++) sorted = values[i - 1] < values[i];
+  if (sorted) return Int32Array.from({ length: n }, (_, i) => i);
+  const tails = new Int32Array(n); // tails[k]: index of the smallest last value of a subsequence of length k + 1
+  const before = new Int32Array(n);
+  let length = 0;
+  for (let i = 0; i < n; i++) {
+    let low = 0;
+    let high = length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[tails[middle]] < values[i]) low = middle + 1;
+      else high = middle;
+    }
+    before[i] = low > 0 ? tails[low - 1] : -1;
+    tails[low] = i;
+    if (low === length) length++;
+  }
+  const result = new Int32Array(length);
+  for (let k = length - 1, i = tails[length - 1]; k >= 0; k--, i = before[i]) result[k] = i;
+  return result;
+}
+
+/** Events of both sides that belong together, in the order of both. */
+function anchors(graph: Graph, a: Stack, b: Stack): { a: Int32Array; b: Int32Array } {
+  const fromA: number[] = [];
+  const fromB: number[] = [];
+  const { pairs } = graph;
+  for (let at = 0; at < a.events.length; at++) {
+    const event = a.events[at];
+    const row = event >> 1;
+    const node = a.rows.node[row];
+    const pair = graph.target.pair[node];
+    if (pair < 0) continue;
+    if (firstShown(pairNodes(pairs, pair, 'target'), a.rows) !== node) continue;
+    const golden = firstShown(pairNodes(pairs, pair, 'golden'), b.rows);
+    if (golden < 0) continue;
+    const goldenRow = b.rows.rowOf[golden];
+    let other = b.openAt[goldenRow];
+    if (event & 1) {
+      if (pairs.relation[pair] !== Relation.same) continue;
+      other = b.closeAt[goldenRow];
+      if (other < 0) continue;
+    }
+    fromA.push(at);
+    fromB.push(other);
+  }
+  const columnA = Int32Array.from(fromA);
+  const columnB = Int32Array.from(fromB);
+  const kept = longestIncreasing(columnB);
+  return { a: kept.map((i) => columnA[i]), b: kept.map((i) => columnB[i]) };
+}
+
+function firstShown(nodes: Uint32Array, rows: Rows): number {
+  for (let k = 0; k < nodes.length; k++) if (rows.rowOf[nodes[k]] >= 0) return nodes[k];
+  return -1;
+}
+
+export interface LayoutOptions {
+  readonly width: number; // of one pane, in layout units
+  /** Width of the text of a pill, in layout units. */
+  readonly pillTextWidth: (side: SideName, node: number) => number;
+}
+
+export function arrange(graph: Graph, targetRows: Rows, goldenRows: Rows | null, options: LayoutOptions): Layout {
+  const stackOf = (rows: Rows, which: SideName): Stack => {
+    const side = sideOf(graph, which);
+    if (!side) throw new Error(`no ${which} side`);
+    return new Stack(rows, side.depth, side.end, options.width, (node) => options.pillTextWidth(which, node));
+  };
+  const a = stackOf(targetRows, 'target');
+  const b = goldenRows ? stackOf(goldenRows, 'golden') : null;
+  let atA = 0;
+  let atB = 0;
+  if (b) {
+    const found = anchors(graph, a, b);
+    for (let k = 0; k < found.a.length; k++) {
+      const missingB = run(graph, 'target', a, atA, found.a[k]);
+      const missingA = run(graph, 'golden', b, atB, found.b[k]);
+      atA = found.a[k];
+      atB = found.b[k];
+      const eventA = a.events[atA];
+      const eventB = b.events[atB];
+      const y = Math.max(a.natural(eventA), b.natural(eventB));
+      a.place(eventA, y, missingA);
+      b.place(eventB, y, missingB);
+      atA++;
+      atB++;
+    }
+  }
+  const missingB = run(graph, 'target', a, atA, a.events.length);
+  if (b) {
+    const missingA = run(graph, 'golden', b, atB, b.events.length);
+    closeGap(a, b, missingB);
+    closeGap(b, a, missingA);
+  }
+  const target = a.pane();
+  const golden = b ? b.pane() : null;
+  return { target, golden, width: options.width, height: Math.max(target.height, golden?.height ?? 0) };
+}
+
+/** At the end of the page: the shorter side has nothing opposite the last `missing` nodes of the other one. */
+function closeGap(longer: Stack, shorter: Stack, missing: number): void {
+  const from = shorter.finish();
+  const to = longer.finish();
+  if (missing > 0 && to - from >= SMALLEST_GAP) shorter.gaps.push({ top: from, bottom: to - GAP, depth: 1, count: missing });
+}
+
+/** Stacks events [from, to) without waiting for the other side; returns how many nodes among them have no counterpart. */
+function run(graph: Graph, which: SideName, stack: Stack, from: number, to: number): number {
+  let unmatched = 0;
+  const side = graph[which];
+  for (let at = from; at < to; at++) {
+    const event = stack.events[at];
+    stack.place(event, stack.natural(event), 0);
+    if (side && (event & 1) === 0) {
+      const row = event >> 1;
+      const node = stack.rows.node[row];
+      if (side.pair[node] < 0 && !(stack.rows.flags[row] & ROW_OPEN)) unmatched += stack.rows.end[row] - node;
+    }
+  }
+  return unmatched;
+}
+

@@ -1,0 +1,125 @@
+/** Which nodes are on the page: a walk over what is expanded, with repeats folded. Nothing below a collapsed node is touched. */
+import { EXPANDED, openStateOf, type Folds, type OpenState } from './folds';
+import { NodeKind, sideOf, type Graph, type SideName } from './types';
+
+export const ROW_BOX = 0;
+export const ROW_PILL = 1;
+export const ROW_OPEN = 2; // an expanded container: its children follow
+export const ROW_FOLD = 4; // stands for several siblings
+
+/** Rows in pre-order, hence sorted by node. `end[r]` is behind the last node that row r stands for (an open container: node + 1). */
+export interface Rows {
+  readonly count: number;
+  readonly node: Int32Array;
+  readonly end: Int32Array;
+  readonly flags: Uint8Array;
+  readonly rowOf: Int32Array; // per node of the side: its row, -1 = not on the page under its own number
+}
+
+/** A buffer that is reused from one layout to the next and grows when it must. */
+export class RowBuffer {
+  node = new Int32Array(1024);
+  end = new Int32Array(1024);
+  flags = new Uint8Array(1024);
+  readonly rowOf: Int32Array;
+  private used = 0;
+
+  constructor(nodeCount: number) {
+    this.rowOf = new Int32Array(nodeCount).fill(-1);
+  }
+
+  clear(): void {
+    for (let r = 0; r < this.used; r++) this.rowOf[this.node[r]] = -1;
+    this.used = 0;
+  }
+
+  push(node: number, end: number, flags: number): void {
+    if (this.used === this.node.length) this.grow();
+    this.node[this.used] = node;
+    this.end[this.used] = end;
+    this.flags[this.used] = flags;
+    this.rowOf[node] = this.used++;
+  }
+
+  rows(): Rows {
+    const n = this.used;
+    return { count: n, node: this.node.subarray(0, n), end: this.end.subarray(0, n), flags: this.flags.subarray(0, n), rowOf: this.rowOf };
+  }
+
+  private grow(): void {
+    const size = this.node.length * 2;
+    const wider = <T extends Int32Array | Uint8Array>(made: T, from: T): T => {
+      made.set(from);
+      return made;
+    };
+    this.node = wider(new Int32Array(size), this.node);
+    this.end = wider(new Int32Array(size), this.end);
+    this.flags = wider(new Uint8Array(size), this.flags);
+  }
+}
+
+/** `microStep` -1 shows all micro steps. */
+export function fillRows(buffer: RowBuffer, graph: Graph, which: SideName, state: OpenState, folds: Folds, microStep: number): Rows {
+  buffer.clear();
+  const side = sideOf(graph, which);
+  const open = openStateOf(state, which);
+  if (!side || !open) return buffer.rows();
+  const { end, kind, parent, depth } = side;
+  let node = 1;
+  while (node < side.count) {
+    const stop = end[node];
+    if (microStep >= 0 && depth[node] === 1 && side.microStep[node] !== microStep) {
+      node = stop;
+      continue;
+    }
+    const leaf = stop === node + 1;
+    if (leaf && (kind[node] === NodeKind.api || kind[node] === NodeKind.parametersGrad)) {
+      buffer.push(node, stop, ROW_PILL);
+      node = stop;
+      continue;
+    }
+    if (kind[node] === NodeKind.module) {
+      const foldEnd = foldFrom(which, node, side, parent, folds, state);
+      if (foldEnd > stop) {
+        buffer.push(node, foldEnd, ROW_FOLD);
+        node = foldEnd;
+        continue;
+      }
+    }
+    if (!leaf && open[node] & EXPANDED) {
+      buffer.push(node, node + 1, ROW_OPEN);
+      node++;
+    } else {
+      buffer.push(node, stop, ROW_BOX);
+      node = stop;
+    }
+  }
+  return buffer.rows();
+}
+
+function foldFrom(which: SideName, node: number, side: { end: Int32Array; count: number }, parent: Int32Array, folds: Folds, state: OpenState): number {
+  const { end } = side;
+  let last = node;
+  let next = end[node];
+  if (next >= side.count || parent[next] !== parent[node] || !folds.continues(which, node, next) || !folds.foldable(which, state, node)) return next;
+  while (next < side.count && parent[next] === parent[node] && folds.continues(which, last, next) && folds.foldable(which, state, next)) {
+    last = next;
+    next = end[next];
+  }
+  return next;
+}
+
+/** The row that shows a node: its own, or that of the collapsed ancestor or fold around it; -1 when it is filtered out. */
+export function rowShowing(rows: Rows, node: number): number {
+  const own = rows.rowOf[node];
+  if (own >= 0) return own;
+  let low = 0;
+  let high = rows.count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows.node[middle] <= node) low = middle + 1;
+    else high = middle;
+  }
+  const row = low - 1;
+  return row >= 0 && node < rows.end[row] ? row : -1;
+}

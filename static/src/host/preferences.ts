@@ -1,0 +1,55 @@
+/** What is remembered in the browser: language, theme, sizes. Storage may be forbidden in foreign frames; then nothing is. */
+import { effect } from '@preact/signals';
+import { detailsHeight, detailsOpen, locale, panelWidth, stripOpen, syncExpansion, theme } from '../state/app';
+
+const PREFIX = 'tb_graph_ascend.';
+
+function read(name: string): string | null {
+  try {
+    return localStorage.getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+function write(name: string, value: string): void {
+  try {
+    localStorage.setItem(PREFIX + name, value);
+  } catch {
+    // Forbidden or full: the choice holds until the page is closed.
+  }
+}
+
+export function loadPreferences(): void {
+  const stored = read('theme');
+  if (stored === 'light' || stored === 'dark' || stored === 'auto') theme.value = stored;
+  const height = Number(read('detailsHeight'));
+  if (height >= 80 && height <= 2000) detailsHeight.value = height;
+  const width = Number(read('panelWidth'));
+  if (width >= 160 && width <= 900) panelWidth.value = width;
+  if (read('detailsOpen') === 'false') detailsOpen.value = false;
+  if (read('stripOpen') !== null) stripOpen.value = read('stripOpen') === 'true';
+  else if (window.innerHeight < 780) stripOpen.value = false;
+  if (read('syncExpansion') === 'false') syncExpansion.value = false;
+  // A small frame (notebook, editor): the graphs come first.
+  if (read('detailsHeight') === null && window.innerHeight < 780) detailsHeight.value = 170;
+}
+
+export function savePreferences(): void {
+  const keep = (name: string, value: () => string): void => {
+    let first = true;
+    effect(() => {
+      const text = value();
+      // Only what a person changed is remembered; defaults may depend on the window.
+      if (!first) write(name, text);
+      first = false;
+    });
+  };
+  keep('locale', () => locale.value);
+  keep('theme', () => theme.value);
+  keep('detailsHeight', () => String(detailsHeight.value));
+  keep('panelWidth', () => String(panelWidth.value));
+  keep('detailsOpen', () => String(detailsOpen.value));
+  keep('stripOpen', () => String(stripOpen.value));
+  keep('syncExpansion', () => String(syncExpansion.value));
+}

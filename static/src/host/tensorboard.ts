@@ -1,0 +1,87 @@
+/**
+ * The page around the viewer. Inside TensorBoard the viewer is an iframe of the same origin: dark mode is a class on the
+ * parent's body, the address is the parent's hash, and the reload button sends a message. Stand-alone all of that is
+ * the page's own. Everything is tried carefully: notebooks and editors put frames of other origins around.
+ */
+import { signal } from '@preact/signals';
+
+export const PLUGIN = 'tb_graph_ascend';
+
+/** Whether the surroundings are dark. */
+export const hostDark = signal(false);
+
+function parentWindow(): Window | null {
+  try {
+    if (window.parent !== window && window.parent.document) return window.parent;
+  } catch {
+    // Another origin: the parent may not be looked at.
+  }
+  return null;
+}
+
+export function followHostDark(): void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const outer = parentWindow();
+  const read = (): void => {
+    hostDark.value = outer ? outer.document.body.classList.contains('dark-mode') : system.matches;
+  };
+  read();
+  if (outer) new MutationObserver(read).observe(outer.document.body, { attributes: true, attributeFilter: ['class'] });
+  else system.addEventListener('change', read);
+}
+
+/** Hash of the page that the person sees in the address bar, without "#". */
+export function readHash(): string {
+  return (parentWindow() ?? window).location.hash.replace(/^#/, '');
+}
+
+/** Replaces the hash without a new entry in the history, so that TensorBoard's own navigation is not disturbed. */
+export function writeHash(hash: string): void {
+  const outer = parentWindow() ?? window;
+  try {
+    outer.history.replaceState(outer.history.state, '', `${outer.location.pathname}${outer.location.search}#${hash}`);
+  } catch {
+    // A page from disk in some browsers: the address then simply stays.
+  }
+}
+
+export function onHashChange(changed: () => void): void {
+  (parentWindow() ?? window).addEventListener('hashchange', changed);
+}
+
+/** The whole address that a colleague can open. */
+export function shareAddress(): string {
+  return (parentWindow() ?? window).location.href;
+}
+
+export function embedded(): boolean {
+  return window.parent !== window;
+}
+
+interface HostMessage {
+  readonly type?: unknown;
+  readonly id?: unknown;
+  readonly isReply?: unknown;
+}
+
+/**
+ * TensorBoard's reload button and timer. The host library asks for a message channel once and then sends messages
+ * {type, id, payload, isReply} as JSON text; each wants a reply.
+ */
+export function onHostReload(reload: () => void): void {
+  if (!embedded()) return;
+  const channel = new MessageChannel();
+  const port = channel.port1;
+  port.onmessage = (event: MessageEvent<unknown>) => {
+    let message: HostMessage;
+    try {
+      message = JSON.parse(String(event.data)) as HostMessage;
+    } catch {
+      return;
+    }
+    if (message.isReply) return;
+    if (message.type === 'experimental.DataReloaded') reload();
+    port.postMessage(JSON.stringify({ type: message.type, id: message.id, payload: null, error: null, isReply: true }));
+  };
+  window.parent.postMessage('experimental.bootstrap', '*', [channel.port2]);
+}

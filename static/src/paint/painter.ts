@@ -1,0 +1,93 @@
+/** Keeps the two canvases of the panes current: one for the graphs, one for selection and hover. Draws only when something changed. */
+import { effect } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
+import { colours, camera, canvasSize, folds, layout, producers, textMeasure } from '../state/view';
+import { graph, hovered, locale, marked, names, selection } from '../state/app';
+import { drawLists, overlay } from '../state/scene';
+import { Labels } from './labels';
+import { drawOverlay } from './overlay';
+import { drawPane, FONT_SIZE } from './pane';
+import { TextFitter } from './text';
+import type { Theme } from './theme';
+
+export interface FrameTimes {
+  frames: number;
+  last: number; // milliseconds of script for the last base frame
+}
+
+export const frameTimes: FrameTimes = { frames: 0, last: 0 };
+
+function prepare(canvas: HTMLCanvasElement, context: CanvasRenderingContext2D): void {
+  const { width, height } = canvasSize.value;
+  const ratio = globalThis.devicePixelRatio || 1;
+  const pixelWidth = Math.round(width * ratio);
+  const pixelHeight = Math.round(height * ratio);
+  if (canvas.width !== pixelWidth || canvas.height !== pixelHeight) {
+    canvas.width = pixelWidth;
+    canvas.height = pixelHeight;
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+}
+
+/** Starts drawing; returns what stops it. */
+export function startPainting(base: HTMLCanvasElement, over: HTMLCanvasElement, theme: ReadonlySignal<Theme>): () => void {
+  const context = base.getContext('2d');
+  const overContext = over.getContext('2d');
+  const measuring = document.createElement('canvas').getContext('2d');
+  if (!context || !overContext || !measuring) throw new Error('this browser gives no 2D canvas');
+  const text = new TextFitter(context);
+  const ruler = new TextFitter(measuring);
+
+  let labels: Labels | null = null;
+  const stopLabels = effect(() => {
+    void locale.value;
+    const parts = { graph: graph.value, names: names.value, colouring: colours.value, folds: folds.value };
+    labels = parts.graph && parts.names && parts.colouring && parts.folds ? new Labels(parts as ConstructorParameters<typeof Labels>[0]) : null;
+  });
+  const stopRuler = effect(() => {
+    const font = `${FONT_SIZE - 1}px ${theme.value.family}`;
+    textMeasure.value = (words) => {
+      ruler.setFont(font);
+      return ruler.measure(words);
+    };
+  });
+
+  let frame = 0;
+  let stale = true;
+  const paint = (): void => {
+    frame = 0;
+    const { width, height } = canvasSize.value;
+    if (width === 0 || height === 0) return;
+    if (stale) {
+      stale = false;
+      const begun = performance.now();
+      prepare(base, context);
+      if (labels && colours.value) {
+        const brush = { context, theme: theme.value, text, labels, colouring: colours.value, zoom: Math.max(1, camera.value.scale) };
+        for (const list of drawLists()) drawPane(brush, list, height);
+      }
+      frameTimes.last = performance.now() - begun;
+      frameTimes.frames++;
+    }
+    prepare(over, overContext);
+    const { outlines, curves } = overlay();
+    drawOverlay(overContext, theme.value, outlines, curves, height);
+  };
+  const schedule = (): void => {
+    if (frame === 0) frame = requestAnimationFrame(paint);
+  };
+  const stopBase = effect(() => {
+    void [layout.value, camera.value, colours.value, canvasSize.value, theme.value, locale.value];
+    stale = true;
+    schedule();
+  });
+  const stopOver = effect(() => {
+    void [selection.value, hovered.value, marked.value, producers.value];
+    schedule();
+  });
+  return () => {
+    for (const stop of [stopLabels, stopRuler, stopBase, stopOver]) stop();
+    cancelAnimationFrame(frame);
+  };
+}

@@ -1,0 +1,43 @@
+/** Colours and fonts for the canvases, read once per theme from the CSS custom properties that the DOM uses as well. */
+import type { ColourClass } from '../core/colouring';
+
+export interface Theme {
+  readonly background: string;
+  readonly panel: string;
+  readonly ink: string;
+  readonly dim: string;
+  readonly line: string;
+  readonly soft: string;
+  readonly accent: string;
+  readonly family: string;
+  readonly fill: (cls: ColourClass | undefined) => string;
+  readonly sign: (cls: ColourClass | undefined) => string; // colour of the sign when it stands on the panel
+}
+
+export function readTheme(element: Element): Theme {
+  const style = getComputedStyle(element);
+  const variable = (name: string): string => style.getPropertyValue(name).trim();
+  const cache = new Map<string, string>();
+  const cached = (name: string, fallback: string): string => {
+    let value = cache.get(name);
+    if (value === undefined) {
+      value = variable(name) || fallback;
+      cache.set(name, value);
+    }
+    return value;
+  };
+  const dim = variable('--dim');
+  const line = variable('--line');
+  return {
+    background: variable('--bg'),
+    panel: variable('--panel'),
+    ink: variable('--ink'),
+    dim,
+    line,
+    soft: variable('--soft'),
+    accent: variable('--accent'),
+    family: variable('--font') || 'system-ui, sans-serif',
+    fill: (cls) => (cls ? cached(`--c-${cls.id}`, line) : line),
+    sign: (cls) => (cls ? cached(`--s-${cls.id}`, dim) : dim),
+  };
+}

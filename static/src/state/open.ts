@@ -1,0 +1,127 @@
+/** Opening runs and graph files: asks the source, decodes, and chooses what is seen first. */
+import { batch, signal } from '@preact/signals';
+import { availableModes } from '../core/colouring';
+import type { Graph, GraphKey, NodeRef } from '../core/types';
+import { decodeGraph, OPENING_SECTIONS, type GraphSections } from '../wire/decode';
+import { SourceError, type LocalText } from '../wire/source';
+import { openFirstLevels, select } from './actions';
+import { chosen, colouring, failure, graph, loading, microStep, runs, selection, source } from './app';
+import { camera } from './view';
+
+const FIRST_ROWS = 26;
+
+export function problemText(problem: unknown): LocalText {
+  if (problem instanceof SourceError) return problem.text;
+  const message = problem instanceof Error ? problem.message : String(problem);
+  return { en: message, zh: message };
+}
+
+const SCAN_AGAIN = 700; // milliseconds; the server looks through the log directory in the background
+
+/** Lists the runs, again while the server is still looking; opens the first readable graph where `openFirst`. */
+export async function listRuns(openFirst: boolean): Promise<void> {
+  if (!source.value) return;
+  try {
+    runs.value = await source.value.runs();
+  } catch (problem) {
+    failure.value = problemText(problem);
+    return;
+  }
+  const first = openFirst && !chosen.value ? firstReadable() : null;
+  if (first) await openGraph(first);
+  else if (runs.value.scanning) setTimeout(() => void listRuns(openFirst), SCAN_AGAIN);
+}
+
+/** Set when the open graph file was written anew since it was opened. */
+export const newer = signal(false);
+
+export function noticeNewer(): void {
+  const key = chosen.value;
+  const opened = graph.value;
+  const entry = runs.value?.runs.find((run) => run.run === key?.run)?.graphs.find((item) => item.step === key?.step && item.rank === key?.rank);
+  newer.value = Boolean(opened && entry?.version && entry.version !== opened.version);
+}
+
+export function firstReadable(): GraphKey | null {
+  for (const run of runs.value?.runs ?? []) {
+    const found = run.graphs.find((item) => !item.error);
+    if (found) return { run: run.run, step: found.step, rank: found.rank };
+  }
+  return null;
+}
+
+let attempt = 0;
+
+/** What the address asked for, applied once the graph is there. */
+export interface Restore {
+  readonly node?: NodeRef | null;
+  readonly microStep?: number;
+}
+
+export async function openGraph(key: GraphKey, restore?: (opened: Graph) => Restore | null): Promise<void> {
+  const from = source.value;
+  if (!from) return;
+  const mine = ++attempt;
+  batch(() => {
+    chosen.value = key;
+    failure.value = null;
+    loading.value = { what: key.run, done: 0, total: 0 };
+  });
+  try {
+    const index = await from.index(key);
+    const present = new Map(index.sections.map((entry) => [entry.name, entry]));
+    const wanted = Object.entries(OPENING_SECTIONS).filter(([, name]) => present.has(name));
+    const total = wanted.reduce((sum, [, name]) => sum + (present.get(name)?.stored_length ?? 0), 0);
+    let done = 0;
+    const parts = await Promise.all(
+      wanted.map(async ([part, name]) => {
+        const bytes = await from.section(key, name, index.version);
+        done += present.get(name)?.stored_length ?? 0;
+        if (mine === attempt) loading.value = { what: key.run, done, total };
+        return [part, bytes] as const;
+      }),
+    );
+    if (mine !== attempt) return; // another graph was chosen in the meantime
+    const opened = decodeGraph(key, index.version, Object.fromEntries(parts) as unknown as GraphSections);
+    show(opened, restore?.(opened) ?? null);
+  } catch (problem) {
+    if (mine !== attempt) return;
+    batch(() => {
+      graph.value = null;
+      loading.value = null;
+      failure.value = problemText(problem);
+    });
+  }
+}
+
+function show(opened: Graph, restore: Restore | null): void {
+  batch(() => {
+    selection.value = null;
+    graph.value = opened;
+    newer.value = false;
+    loading.value = null;
+    microStep.value = restore?.microStep ?? -1;
+    camera.value = { scroll: 0, scale: 1, goldenShift: 0 };
+    const modes = availableModes(opened);
+    if (!modes.includes(colouring.value)) colouring.value = modes[0];
+  });
+  openFirstLevels(opened, FIRST_ROWS);
+  const first = restore?.node ?? firstOf(opened);
+  if (first) select(first, { reveal: true, centre: true });
+}
+
+/** The place to look at first: the first divergence forward, else backward, else a differing parameter. */
+export function firstOf(opened: Graph): NodeRef | null {
+  const { forward, backward, parameters } = opened.summary;
+  for (const place of [forward, backward]) {
+    const ref = place ? divergenceRef(place.target_node, place.golden_node) : null;
+    if (ref) return ref;
+  }
+  const parameter = parameters.find((item) => item.target_node > 0);
+  return parameter ? { side: 'target', node: parameter.target_node } : null;
+}
+
+export function divergenceRef(targetNode: number, goldenNode: number): NodeRef | null {
+  if (targetNode > 0) return { side: 'target', node: targetNode };
+  return goldenNode > 0 ? { side: 'golden', node: goldenNode } : null;
+}

@@ -1,0 +1,25 @@
+/** One short phrase why a pair is what it is: from its errors and the ids of its reasons, without asking for details. */
+import { formatError } from '../core/format';
+import { Cause, type Graph } from '../core/types';
+import { t } from '../i18n';
+
+/** "bias differs"-like words need the details; the list says what the columns know: gain, parameter error, non-finite. */
+export function reasonSummary(open: Graph, pair: number): string {
+  const { cause, error, inputError, parameterError, reasons } = open.verdicts;
+  const has = (id: string): boolean => open.summary.reasons.some((item) => item.id === id && reasons[pair] & (1 << item.code));
+  switch (cause[pair]) {
+    case Cause.parameter:
+      return error[pair] > 0 ? t('details.outputError', { error: formatError(error[pair]) }) : '';
+    case Cause.inherited:
+    case Cause.amplified:
+    case Cause.recovered: {
+      const gain = error[pair] / inputError[pair];
+      return Number.isFinite(gain) ? t('findings.gain', { gain: gain >= 100 || gain < 0.01 ? gain.toExponential(0) : gain.toPrecision(2) }) : '';
+    }
+    case Cause.introduced:
+      if (has('nonfinite')) return t('class.nonfinite');
+      return inputError[pair] >= 0 ? t('details.inputError', { error: formatError(inputError[pair]) || '0' }) : '';
+    default:
+      return parameterError[pair] > 0 ? t('details.parameterError', { error: formatError(parameterError[pair]) }) : '';
+  }
+}

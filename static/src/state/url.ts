@@ -1,0 +1,114 @@
+/** The address: run, step, rank, micro step, selection and view as short readable fields, in the hash of the page around. */
+import { effect } from '@preact/signals';
+import { COLOUR_MODES, type ColourMode } from '../core/colouring';
+import { nodeName } from '../core/names';
+import { sideOf, type Graph, type GraphKey, type NodeRef, type SideName } from '../core/types';
+import { PLUGIN, readHash, writeHash } from '../host/tensorboard';
+import { chosen, colouring, graph, microStep, panel, query, selection, threshold } from './app';
+
+/** TensorBoard's way to keep a plugin's data in the address: `#plugin&p.plugin.key=value`. */
+const PREFIX = `p.${PLUGIN}.`;
+
+export interface Address {
+  readonly key: GraphKey | null;
+  readonly node: { readonly side: SideName; readonly name: string } | null;
+  readonly microStep: number;
+  readonly colour: ColourMode | null;
+  readonly threshold: number | null;
+  readonly panel: string | null;
+  readonly query: string;
+}
+
+export function parseHash(hash: string): Address {
+  const fields = new Map<string, string>();
+  for (const part of hash.split('&')) {
+    const equals = part.indexOf('=');
+    if (equals < 0 || !part.startsWith(PREFIX)) continue;
+    try {
+      fields.set(part.slice(PREFIX.length, equals), decodeURIComponent(part.slice(equals + 1).replace(/\+/g, ' ')));
+    } catch {
+      // A broken escape: that field is left out, the others still count.
+    }
+  }
+  const number = (name: string, otherwise: number): number => {
+    const text = fields.get(name);
+    return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : otherwise;
+  };
+  const run = fields.get('run');
+  const node = fields.get('node');
+  const colour = fields.get('colour') as ColourMode | undefined;
+  const limit = Number(fields.get('threshold') ?? Number.NaN);
+  return {
+    key: run === undefined ? null : { run, step: number('step', 0), rank: number('rank', 0) },
+    node: node === undefined ? null : { side: fields.get('side') === 'golden' ? 'golden' : 'target', name: node },
+    microStep: number('micro', -1),
+    colour: colour && COLOUR_MODES.includes(colour) ? colour : null,
+    threshold: Number.isFinite(limit) && limit >= 0 ? limit : null,
+    panel: fields.get('panel') ?? null,
+    query: fields.get('q') ?? '',
+  };
+}
+
+/** Letters that are harmless in a hash stay readable. */
+function escape(text: string): string {
+  return encodeURIComponent(text).replace(/%2F/g, '/').replace(/%3A/g, ':').replace(/%20/g, '+');
+}
+
+export function formatHash(address: Address): string {
+  const fields: [string, string][] = [];
+  if (address.key) {
+    fields.push(['run', address.key.run]);
+    if (address.key.step !== 0) fields.push(['step', String(address.key.step)]);
+    if (address.key.rank !== 0) fields.push(['rank', String(address.key.rank)]);
+  }
+  if (address.microStep >= 0) fields.push(['micro', String(address.microStep)]);
+  if (address.node) {
+    if (address.node.side === 'golden') fields.push(['side', 'golden']);
+    fields.push(['node', address.node.name]);
+  }
+  if (address.colour && address.colour !== 'cause') fields.push(['colour', address.colour]);
+  if (address.threshold) fields.push(['threshold', String(address.threshold)]);
+  if (address.panel && address.panel !== 'findings') fields.push(['panel', address.panel]);
+  if (address.query) fields.push(['q', address.query]);
+  return fields.map(([name, value]) => `${PREFIX}${name}=${escape(value)}`).join('&');
+}
+
+/** The node of a name; null when this graph has none of that name. */
+export function findNode(opened: Graph, which: SideName, name: string): NodeRef | null {
+  const side = sideOf(opened, which);
+  if (!side) return null;
+  for (let node = 1; node < side.count; node++) if (nodeName(opened, side, node) === name) return { side: which, node };
+  return null;
+}
+
+export function currentAddress(): Address {
+  const opened = graph.value;
+  const ref = selection.value;
+  const side = opened && ref ? sideOf(opened, ref.side) : null;
+  return {
+    key: chosen.value,
+    node: opened && ref && side ? { side: ref.side, name: nodeName(opened, side, ref.node) } : null,
+    microStep: microStep.value,
+    colour: colouring.value,
+    threshold: threshold.value,
+    panel: panel.value,
+    query: query.value,
+  };
+}
+
+/** Writes the address whenever what it says changes; a little later, so that held arrow keys write it once. */
+export function followAddress(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  effect(() => {
+    const fields = formatHash(currentAddress());
+    // Nothing is written before the first graph is there: what the address asks for must not be lost.
+    if (!graph.value) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => writeHash(`${PLUGIN}${fields ? `&${fields}` : ''}`), 200);
+  });
+}
+
+export function readAddress(): Address {
+  return parseHash(readHash());
+}
+

@@ -1,0 +1,98 @@
+/** What the two panes show: open containers, rows, layout and camera of the open graph. Changed through actions.ts. */
+import { computed, signal } from '@preact/signals';
+import type { Camera } from '../core/camera';
+import { colour, strongMask, type Colouring } from '../core/colouring';
+import { Folds, type OpenState } from '../core/folds';
+import { arrange, type Layout } from '../core/layout';
+import { fillRows, RowBuffer } from '../core/rows';
+import { NO_CALL, NodeKind, type Graph, type NodeRef, type SideName } from '../core/types';
+import { Blocks } from '../wire/blocks';
+import { colouring, graph, microStep, names, source, threshold } from './app';
+
+export const GUTTER = 44; // between the two panes, for the curves of group pairs
+export const PANE_MARGIN = 12; // left and right of the panes
+
+/** Size of the canvas that holds both panes, in CSS pixels. */
+export const canvasSize = signal({ width: 0, height: 0 });
+
+export const camera = signal<Camera>({ scroll: 0, scale: 1, goldenShift: 0 });
+
+/** Classes and legend under the chosen colour mode; and under 'cause', which decides what is never folded away. */
+export const colours = computed<Colouring | null>(() => (graph.value ? colour(graph.value, colouring.value, threshold.value) : null));
+export const causes = computed<Colouring | null>(() => (graph.value ? colour(graph.value, 'cause', 0) : null));
+
+export const folds = computed<Folds | null>(() => {
+  const open = graph.value;
+  const strong = causes.value;
+  if (!open || !strong || !names.value) return null;
+  return new Folds(open, names.value, strong.target, strong.golden, strongMask(strong));
+});
+
+export const blocks = computed<Blocks | null>(() => (graph.value && source.value ? new Blocks(source.value, graph.value) : null));
+
+/** Changed in place (a byte a node would be too much to copy); `openVersion` says when. */
+export const openState = computed<OpenState | null>(() => {
+  const open = graph.value;
+  return open ? { target: new Uint8Array(open.target.count), golden: open.golden ? new Uint8Array(open.golden.count) : null } : null;
+});
+export const openVersion = signal(0);
+
+const buffers = computed(() => {
+  const open = graph.value;
+  return open ? { target: new RowBuffer(open.target.count), golden: open.golden ? new RowBuffer(open.golden.count) : null } : null;
+});
+
+/** Width of one pane's content in CSS pixels. */
+export const paneWidth = computed(() => {
+  const { width } = canvasSize.value;
+  const inner = width - 2 * PANE_MARGIN;
+  return Math.max(160, graph.value?.golden ? (inner - GUTTER) / 2 : inner);
+});
+
+/** Layout units are CSS pixels as long as the picture is not enlarged. */
+export const layoutWidth = computed(() => Math.floor(paneWidth.value / Math.max(1, camera.value.scale)));
+
+/** Left edge of a pane on the canvas. */
+export function paneLeft(side: SideName): number {
+  return side === 'target' ? PANE_MARGIN : PANE_MARGIN + paneWidth.value + GUTTER;
+}
+
+/** Measures the text of pills; replaced by the canvas's own measure once there is one. */
+export const textMeasure = signal<(text: string) => number>((text) => text.length * 7);
+
+function pillMeasure(open: Graph, measure: (text: string) => number): (side: SideName, node: number) => number {
+  const widths = new Map<number, number>();
+  const digit = measure('0');
+  const dot = measure('.');
+  return (which, node) => {
+    const side = open[which];
+    if (!side || !names.value) return 0;
+    if (side.kind[node] !== NodeKind.api) return measure(names.value.label(side, node));
+    let width = widths.get(side.head[node]);
+    if (width === undefined) {
+      width = measure(names.value.of(side, node).local);
+      widths.set(side.head[node], width);
+    }
+    const call = side.call[node];
+    return call === NO_CALL ? width : width + dot + digit * String(call).length;
+  };
+}
+
+const pillWidths = computed(() => (graph.value ? pillMeasure(graph.value, textMeasure.value) : null));
+
+/** Positions of everything that is open. Depends on nothing that scrolling or selecting changes. */
+export const layout = computed<Layout | null>(() => {
+  const open = graph.value;
+  const made = buffers.value;
+  const state = openState.value;
+  const repeats = folds.value;
+  const pillTextWidth = pillWidths.value;
+  void openVersion.value;
+  if (!open || !made || !state || !repeats || !pillTextWidth || layoutWidth.value <= 0) return null;
+  const targetRows = fillRows(made.target, open, 'target', state, repeats, microStep.value);
+  const goldenRows = made.golden ? fillRows(made.golden, open, 'golden', state, repeats, microStep.value) : null;
+  return arrange(open, targetRows, goldenRows, { width: layoutWidth.value, pillTextWidth });
+});
+
+/** Nodes whose outputs are the inputs of the selected one, as far as the numbers tell; filled when its details are there. */
+export const producers = signal<readonly NodeRef[]>([]);

@@ -1,0 +1,65 @@
+/** What is shown instead of graphs: loading, nothing there, or why it cannot be shown, each with what to do next. */
+import { formatBytes } from '../core/format';
+import { local, t } from '../i18n';
+import { chosen, failure, loading, runs } from '../state/app';
+import { listRuns, openGraph } from '../state/open';
+
+function Failure() {
+  const retry = (): void => {
+    const key = chosen.value;
+    failure.value = null;
+    void (key ? openGraph(key) : listRuns(true));
+  };
+  return (
+    <div class="empty" role="alert">
+      <h2>{t('failure.title')}</h2>
+      <p>{local(failure.value)}</p>
+      <button onClick={retry}>{t('failure.retry')}</button>
+    </div>
+  );
+}
+
+function Loading() {
+  const waiting = loading.value;
+  return (
+    <div class="empty" role="status">
+      <p>{waiting ? t('loading.graph', { what: waiting.what }) : t('loading.runs')}</p>
+      {waiting && waiting.total > 0 ? (
+        <>
+          <progress max={waiting.total} value={waiting.done} aria-label={t('loading.graph', { what: waiting.what })} />
+          <p class="dim">{t('loading.bytes', { done: formatBytes(waiting.done), total: formatBytes(waiting.total) })}</p>
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+export function Empty() {
+  if (failure.value) return <Failure />;
+  const list = runs.value;
+  if (loading.value || !list) return <Loading />;
+  const broken = list.runs.flatMap((run) => [
+    ...(run.error ? [{ name: run.run, error: run.error }] : []),
+    ...run.graphs.filter((item) => item.error).map((item) => ({ name: `${run.run}/${item.file}`, error: item.error })),
+  ]);
+  return (
+    <div class="empty">
+      <h2>{t('empty.title')}</h2>
+      {list.scanning ? <p role="status">{t('empty.scanning')}</p> : null}
+      <p>{t('empty.how')}</p>
+      <pre>{t('empty.command')}</pre>
+      {broken.length > 0 ? (
+        <>
+          <p>{t('empty.unreadable')}</p>
+          <ul>
+            {broken.map((item) => (
+              <li key={item.name}>
+                <code>{item.name}</code> {local(item.error)}
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </div>
+  );
+}

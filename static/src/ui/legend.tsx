@@ -1,0 +1,47 @@
+/** What the colours mean now; for a metric also the error up to which a node counts as clean. */
+import { useRef } from 'preact/hooks';
+import { columnOf } from '../core/colouring';
+import { CLASS_LIMIT, countRange } from '../core/counts';
+import { formatCount } from '../core/format';
+import { t } from '../i18n';
+import { graph, threshold } from '../state/app';
+import { colours } from '../state/view';
+import { className, Sign } from './sign';
+
+const METRICS = new Set(['error', 'inputError', 'parameterError']);
+const STEPS = [0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1];
+
+function Threshold() {
+  const at = Math.max(0, STEPS.findIndex((value) => value >= threshold.value));
+  return (
+    <label class="threshold">
+      <span>
+        {t('legend.threshold')} <b>{STEPS[at]}</b>
+      </span>
+      <input type="range" min={0} max={STEPS.length - 1} step={1} value={at} aria-label={t('legend.threshold')} aria-valuetext={String(STEPS[at])} onInput={(event) => (threshold.value = STEPS[Number((event.currentTarget as HTMLInputElement).value)])} />
+    </label>
+  );
+}
+
+export function Legend() {
+  const scratch = useRef(new Uint32Array(CLASS_LIMIT));
+  const open = graph.value;
+  const colouring = colours.value;
+  if (!open || !colouring || colouring.mode === 'none') return null;
+  const column = columnOf(colouring, 'target');
+  if (column) countRange(column, 1, open.target.count, scratch.current);
+  const scale = METRICS.has(colouring.mode);
+  // A scale is only read whole; other classes are listed where they occur.
+  const shown = colouring.classes.map((item, cls) => ({ item, cls, count: scratch.current[cls] })).filter(({ count, cls }) => count > 0 || (scale && cls >= colouring.scaleFirst));
+  return (
+    <footer class="legend" aria-label={t('legend.label')}>
+      {shown.map(({ item, cls, count }) => (
+        <span key={cls} class="entry" title={formatCount(count)}>
+          <Sign item={item} />
+          {className(item, colouring.mode)}
+        </span>
+      ))}
+      {scale ? <Threshold /> : null}
+    </footer>
+  );
+}

@@ -1,0 +1,138 @@
+/** The two graphs with pointer and wheel. Keys are handled for the whole page by keyboard.ts; the tree twin by twin.tsx. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { TEXT_LEFT } from '../core/drawlist';
+import { ROW_PILL } from '../core/rows';
+import { sideOf } from '../core/types';
+import { t } from '../i18n';
+import { startPainting } from '../paint/painter';
+import { moveCamera, recentre, scrollBy, select, toggle, zoom } from '../state/actions';
+import { graph, hovered, names } from '../state/app';
+import { hitAt, sameNode, type Hit } from '../state/scene';
+import { camera, canvasSize } from '../state/view';
+import { Legend } from './legend';
+import { Minimaps } from './minimaps';
+import { PaneHeader } from './pane_header';
+import { theme } from './theming';
+import { Twin } from './twin';
+
+const LINE = 30; // pixels for one step of a wheel that counts in lines
+const CLICK_SLACK = 4;
+
+function useCanvasSize(host: { current: HTMLDivElement | null }): void {
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(() => {
+      // A hidden tab reports 0 × 0: everything stays as it is until it comes back.
+      if (element.clientWidth === 0 || element.clientHeight === 0) return;
+      const first = canvasSize.value.height === 0;
+      canvasSize.value = { width: element.clientWidth, height: element.clientHeight };
+      if (first) recentre();
+      else moveCamera({}); // the page may have become shorter than where it is scrolled to
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+}
+
+function useWheel(host: { current: HTMLDivElement | null }): void {
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    const onWheel = (event: WheelEvent): void => {
+      event.preventDefault();
+      const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : event.deltaMode === WheelEvent.DOM_DELTA_PAGE ? element.clientHeight * 0.9 : 1;
+      const delta = event.deltaY * unit;
+      if (event.ctrlKey || event.metaKey) zoom(Math.exp(-Math.max(-200, Math.min(200, delta)) * 0.003), event.clientY - element.getBoundingClientRect().top);
+      else scrollBy(delta);
+    };
+    // Not passive: the page around must neither scroll nor zoom.
+    element.addEventListener('wheel', onWheel, { passive: false });
+    return () => element.removeEventListener('wheel', onWheel);
+  }, []);
+}
+
+/** The triangle of a container; wide enough to be hit with a finger. */
+function onTriangle(hit: Hit, x: number, y: number): boolean {
+  return hit.item.branch && !(hit.item.flags & ROW_PILL) && y < hit.item.y + hit.item.header && x < hit.item.x + TEXT_LEFT + 16;
+}
+
+export function Panes() {
+  const host = useRef<HTMLDivElement>(null);
+  const base = useRef<HTMLCanvasElement>(null);
+  const over = useRef<HTMLCanvasElement>(null);
+  const tip = useSignal('');
+  const held = useRef<{ y: number; scroll: number; moved: boolean } | null>(null);
+
+  useEffect(() => (base.current && over.current ? startPainting(base.current, over.current, theme) : undefined), []);
+  useCanvasSize(host);
+  useWheel(host);
+
+  const point = (event: MouseEvent): [number, number] => {
+    const box = (host.current as HTMLDivElement).getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+  const onPointerDown = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    held.current = { y: event.clientY, scroll: camera.value.scroll, moved: false };
+    host.current?.setPointerCapture(event.pointerId);
+  };
+  const onPointerMove = (event: PointerEvent): void => {
+    const drag = held.current;
+    if (drag) {
+      if (Math.abs(event.clientY - drag.y) > CLICK_SLACK) drag.moved = true;
+      if (drag.moved) moveCamera({ scroll: drag.scroll - (event.clientY - drag.y) / camera.value.scale });
+      return;
+    }
+    const found = hitAt(...point(event));
+    if (!found || !sameNode(found.ref, hovered.value)) {
+      hovered.value = found?.ref ?? null;
+      const side = found && graph.value ? sideOf(graph.value, found.ref.side) : null;
+      tip.value = found && side && names.value ? names.value.full(side, found.ref.node) : '';
+    }
+  };
+  const onPointerUp = (event: PointerEvent): void => {
+    const drag = held.current;
+    held.current = null;
+    if (!drag || drag.moved) return;
+    const [x, y] = point(event);
+    const found = hitAt(x, y);
+    if (found && onTriangle(found, x, y)) toggle(found.ref);
+    else select(found?.ref ?? null);
+  };
+  const onDoubleClick = (event: MouseEvent): void => {
+    const [x, y] = point(event);
+    const found = hitAt(x, y);
+    if (found && !onTriangle(found, x, y)) toggle(found.ref);
+  };
+  const onPointerLeave = (): void => {
+    hovered.value = null;
+    tip.value = '';
+  };
+
+  return (
+    <section class="panes" aria-label={t('panes.label')}>
+      <div class="pane-column">
+        <PaneHeader />
+        <div
+          class="canvas-host"
+          ref={host}
+          title={tip.value}
+          onPointerDown={onPointerDown}
+          onPointerMove={onPointerMove}
+          onPointerUp={onPointerUp}
+          onPointerCancel={() => (held.current = null)}
+          onPointerLeave={onPointerLeave}
+          onDblClick={onDoubleClick}
+        >
+          <canvas ref={base} aria-hidden="true" />
+          <canvas ref={over} aria-hidden="true" />
+          <Twin />
+        </div>
+        <Legend />
+      </div>
+      <Minimaps />
+    </section>
+  );
+}

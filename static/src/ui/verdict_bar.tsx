@@ -1,0 +1,150 @@
+/** The answer first: where forward, backward and parameters first stop agreeing, one sentence each, and how many nodes are what. */
+import { CauseClass } from '../core/colouring';
+import { FINDING_GROUPS, type FindingGroup } from '../core/findings';
+import { formatCount, formatError } from '../core/format';
+import { Direction, Status, sideOf, type Graph, type NodeRef } from '../core/types';
+import { local, t, type TextKey } from '../i18n';
+import { select } from '../state/actions';
+import { findingFilter, graph, names, panel } from '../state/app';
+import { findingList } from '../state/findings';
+import { divergenceRef } from '../state/open';
+import { causes } from '../state/view';
+import type { FirstDivergence } from '../wire/graph_pb.js';
+import { Sign } from './sign';
+import { warningsOpen, Warnings } from './warnings';
+
+interface CardText {
+  readonly big: string;
+  readonly why: string;
+  readonly ref: NodeRef | null;
+  readonly cls: number; // class of the sign, -1 = none
+}
+
+const SIGN_OF_KIND: Readonly<Record<string, number>> = { parameter: CauseClass.parameter, introduced: CauseClass.introduced, nonfinite: CauseClass.introduced, gap: CauseClass.introduced };
+
+function trailOf(open: Graph, ref: NodeRef | null, otherwise: string): string {
+  const side = ref && sideOf(open, ref.side);
+  if (!ref || !side || !names.value) return otherwise;
+  const trail = names.value.trail(side, ref.node);
+  return (trail.length > 3 ? trail.slice(-3) : trail).join(' · ');
+}
+
+function divergence(open: Graph, found: FirstDivergence): CardText {
+  const ref = divergenceRef(found.target_node, found.golden_node);
+  const name = trailOf(open, ref, found.target || found.golden[0] || '');
+  const kind = t(`kind.${found.kind}` as TextKey) || found.kind;
+  return { big: name || t('verdict.gap'), why: local(found.reason) || kind, ref, cls: SIGN_OF_KIND[found.kind] ?? CauseClass.error };
+}
+
+function calls(open: Graph, direction: number): number {
+  let count = 0;
+  for (let node = 1; node < open.target.count; node++) if (open.target.direction[node] === direction) count++;
+  return count;
+}
+
+/** Whether the two graphs hold numbers that were compared at all. */
+function measured(open: Graph): boolean {
+  return open.verdicts.status.some((value) => value !== Status.none);
+}
+
+function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
+  const found = open.summary[which];
+  if (found) return divergence(open, found);
+  const plain = { ref: null, cls: -1 };
+  if (!measured(open)) return { ...plain, big: t('verdict.notMeasured'), why: t('verdict.structureOnly') };
+  const count = calls(open, which === 'forward' ? Direction.forward : Direction.backward);
+  if (count === 0) return { ...plain, big: t('verdict.noCalls'), why: t(which === 'forward' ? 'verdict.noCallsForward' : 'verdict.noCallsBackward') };
+  if (which === 'backward' && open.summary.forward) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
+  return { ...plain, big: t('verdict.none'), why: t('verdict.noneWhy', { count: formatCount(count) }) };
+}
+
+function parameterCard(open: Graph): CardText {
+  const { parameters } = open.summary;
+  if (!measured(open)) return { big: t('verdict.notMeasured'), why: t('verdict.structureOnly'), ref: null, cls: -1 };
+  if (parameters.length === 0) return { big: t('verdict.parametersSame'), why: t('verdict.parametersSameWhy'), ref: null, cls: -1 };
+  const own = parameters.filter((item) => !item.gradient);
+  const shown = own.length > 0 ? own : parameters;
+  const first = shown[0];
+  const ref = divergenceRef(first.target_node, -1);
+  const leaf = first.target.split('.').pop() ?? '';
+  const name = `${trailOf(open, ref, '').split(' · ').pop() ?? ''}.${leaf}`;
+  const big = own.length === 0 ? t('verdict.gradients', { count: formatCount(parameters.length) }) : own.length === 1 ? t('verdict.parameterDiffers') : t('verdict.parametersDiffer', { count: formatCount(own.length) });
+  return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.inherited };
+}
+
+function Card({ title, card }: { readonly title: string; readonly card: CardText }) {
+  const item = card.cls >= 0 ? causes.value?.classes[card.cls] : undefined;
+  return (
+    <button class="card" disabled={card.ref === null} onClick={() => card.ref && select(card.ref, { reveal: true, centre: true })}>
+      <span class="heading">{title}</span>
+      <span class="big" title={card.big}>
+        {item ? <Sign item={item} /> : null}
+        {card.big}
+      </span>
+      <span class="why" title={card.why}>
+        {card.why}
+      </span>
+    </button>
+  );
+}
+
+const CLASS_OF_GROUP: Partial<Record<FindingGroup, number>> = {
+  cause: CauseClass.introduced,
+  amplified: CauseClass.amplified,
+  inherited: CauseClass.inherited,
+  recovered: CauseClass.recovered,
+  error: CauseClass.error,
+  warning: CauseClass.warning,
+  incomparable: CauseClass.incomparable,
+  unmatched: CauseClass.unmatched,
+  clean: CauseClass.clean,
+};
+
+/** Parameter and introduced are counted apart here although the list filters them together. */
+function Counts({ open }: { readonly open: Graph }) {
+  const list = findingList.value;
+  const colouring = causes.value;
+  if (!list || !colouring) return null;
+  const show = (groups: readonly FindingGroup[]): void => {
+    findingFilter.value = new Set(groups);
+    panel.value = 'findings';
+  };
+  const chip = (key: string, count: number, cls: number, text: string, groups: readonly FindingGroup[]) => (
+    <button key={key} class={count === 0 ? 'chip dim' : 'chip'} onClick={() => show(groups)}>
+      {cls > CauseClass.clean ? <Sign item={colouring.classes[cls]} /> : null}
+      <b>{formatCount(count)}</b> {text}
+    </button>
+  );
+  const causeCounts = open.summary.causes;
+  const rest = FINDING_GROUPS.filter((group) => group !== 'cause' && group !== 'clean' && list.counts[group] > 0);
+  return (
+    <div class="chips">
+      {chip('clean', list.counts.clean, CauseClass.clean, t('class.clean'), ['clean'])}
+      {measured(open) ? chip('parameter', causeCounts?.parameter ?? 0, CauseClass.parameter, t('class.parameter'), ['cause']) : null}
+      {measured(open) ? chip('introduced', causeCounts?.introduced ?? 0, CauseClass.introduced, t('class.introduced'), ['cause']) : null}
+      {rest.map((group) => chip(group, list.counts[group], CLASS_OF_GROUP[group] ?? 0, t(`findings.${group}` as TextKey), [group]))}
+      {open.summary.warnings.length > 0 ? (
+        <button class="chip" aria-expanded={warningsOpen.value} onClick={() => (warningsOpen.value = !warningsOpen.value)}>
+          {open.summary.warnings.length === 1 ? t('verdict.warning') : t('verdict.warnings', { count: open.summary.warnings.length })}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+export function VerdictBar() {
+  const open = graph.value;
+  if (!open) return null;
+  if (!open.golden) return <Warnings />;
+  return (
+    <>
+      <section class="row verdict" aria-label={t('verdict.label')}>
+        <Card title={t('verdict.forward')} card={directionCard(open, 'forward')} />
+        <Card title={t('verdict.backward')} card={directionCard(open, 'backward')} />
+        <Card title={t('verdict.parameters')} card={parameterCard(open)} />
+        <Counts open={open} />
+      </section>
+      <Warnings />
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+/** Source over data embedded in one exported HTML file; works from file:// without any request. */
+import type { GraphKey } from '../core/types';
+import { SourceError, type GraphIndex, type RunList, type Source } from './source';
+
+/** What `graph-view export` writes: graphs and sections are keyed by `run|step|rank` and `run|step|rank|section name`. */
+export interface EmbeddedData {
+  readonly runs: RunList;
+  readonly graphs: Readonly<Record<string, GraphIndex>>;
+  readonly sections: Readonly<Record<string, string>>; // base64 of the stored bytes (gzip)
+}
+
+declare global {
+  interface Window {
+    __TB_GRAPH_EMBEDDED__?: EmbeddedData;
+  }
+}
+
+const NOT_HERE = {
+  en: 'This page was exported without that part. Open the run in TensorBoard to see it.',
+  zh: '导出的页面不含这一部分。请在 TensorBoard 中打开该结果查看。',
+};
+
+function keyText(key: GraphKey): string {
+  return `${key.run}|${key.step}|${key.rank}`;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+export class EmbeddedSource implements Source {
+  constructor(private readonly data: EmbeddedData) {}
+
+  runs(): Promise<RunList> {
+    return Promise.resolve(this.data.runs);
+  }
+
+  index(key: GraphKey): Promise<GraphIndex> {
+    const found = Object.hasOwn(this.data.graphs, keyText(key)) ? this.data.graphs[keyText(key)] : undefined;
+    return found ? Promise.resolve(found) : Promise.reject(new SourceError(NOT_HERE, 'not_embedded'));
+  }
+
+  section(key: GraphKey, name: string): Promise<Uint8Array> {
+    const at = `${keyText(key)}|${name}`;
+    if (!Object.hasOwn(this.data.sections, at)) return Promise.reject(new SourceError(NOT_HERE, 'not_embedded'));
+    return gunzip(bytesOf(this.data.sections[at]));
+  }
+
+  request<T>(): Promise<T> {
+    return Promise.reject(new SourceError(NOT_HERE, 'not_embedded'));
+  }
+}
