@@ -109,25 +109,17 @@ def _from_other_ranks(cause: NDArray[np.uint8], pairs: PairFacts, target: Graph,
 def _backward_follows_forward(cause: NDArray[np.uint8], pairs: PairFacts, target: Graph) -> None:
     """A backward call or a parameter gradient whose forward call already differs, or whose incoming gradient does, inherits."""
     tree = target.tree
-    by_module: dict[int, bool] = {}
-    incoming: dict[tuple[int, int], bool] = {}
-    modules = (tree.kind[pairs.node] == NodeKind.MODULE) & (tree.path[pairs.node] >= 0)
+    kind, direction, path = tree.kind[pairs.node], tree.direction[pairs.node], tree.path[pairs.node]
+    has_path = np.array([bool(components) for components in tree.paths] or [False])[path]
+    modules = (kind == NodeKind.MODULE) & has_path
     differs = pairs.bad_input | pairs.bad_output | pairs.bad_parameter
-    for number in np.flatnonzero(modules & differs).tolist():
-        node = int(pairs.node[number])
-        if tree.direction[node] == Direction.FORWARD:
-            by_module[int(tree.path[node])] = True
-        elif tree.direction[node] == Direction.BACKWARD and pairs.bad_input[number]:
-            incoming[int(tree.path[node]), int(tree.micro_step[node])] = True
-    suspects = (cause == Cause.INTRODUCED) & (tree.direction[pairs.node] == Direction.BACKWARD)
-    for number in np.flatnonzero(suspects).tolist():
-        node = int(pairs.node[number])
-        path = int(tree.path[node])
-        if tree.kind[node] == NodeKind.API or not tree.paths[path]:
-            continue
-        gradient = tree.kind[node] == NodeKind.PARAMETERS_GRAD
-        if by_module.get(path, False) or (gradient and incoming.get((path, int(tree.micro_step[node])), False)):
-            cause[number] = Cause.INHERITED
+    forward_differs = np.zeros(len(tree.paths) or 1, np.bool_)
+    forward_differs[path[modules & differs & (direction == Direction.FORWARD)]] = True
+    call = path.astype(np.int64) * tree.micro_steps + tree.micro_step[pairs.node]
+    incoming = np.unique(call[modules & pairs.bad_input & (direction == Direction.BACKWARD)])
+    suspects = (cause == Cause.INTRODUCED) & (direction == Direction.BACKWARD) & (kind != NodeKind.API) & has_path
+    follows = forward_differs[path] | ((kind == NodeKind.PARAMETERS_GRAD) & np.isin(call, incoming))
+    cause[suspects & follows] = Cause.INHERITED
 
 
 def settle_followers(

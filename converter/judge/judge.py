@@ -101,13 +101,7 @@ def _divergence(
     witness = finding.seen if finding.kind == "gap" and finding.seen >= 0 else pair
     if pairs.nonfinite[witness]:
         kind = "nonfinite"
-    error = (
-        pairs.parameter_error[pair]
-        if finding.kind == "parameter"
-        else pairs.input_error[witness]
-        if witness != pair or finding.place < 0
-        else pairs.error[pair]
-    )
+    error = _error_of(finding, pairs, pair, witness)
     english, chinese = divergence_sentence(finding.kind, comparison, rows, pairs, pairing, target, golden, pair, witness, finding.after)
     return FirstDivergence(
         pair=pair,
@@ -120,6 +114,17 @@ def _divergence(
         after=int(pairs.node[finding.after]) if finding.after >= 0 else -1,
         micro_step=int(target.tree.micro_step[node]),
     )
+
+
+def _error_of(finding: Finding, pairs: PairFacts, pair: int, witness: int) -> float:
+    """The error that a person is told: of the parameter, of the witness's inputs, or of the pair's own outputs."""
+    if finding.kind == "parameter":
+        return float(pairs.parameter_error[pair])
+    candidates = [pairs.error[pair]]
+    if witness != pair or finding.place < 0:  # a scalar argument that differs has no error: then the outputs speak
+        candidates = [pairs.input_error[witness], pairs.error[witness], pairs.error[pair]]
+    measured = [float(value) for value in candidates if value > 0]
+    return measured[0] if measured else 0.0
 
 
 def _parameters(

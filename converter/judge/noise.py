@@ -29,6 +29,7 @@ from converter.tree.columns import Direction, NodeKind
 from converter.tree.graph import Graph
 
 LARGEST_SHARE = 0.02
+_TENSOR = int(LeafKind.TENSOR)
 
 
 @dataclass(frozen=True)
@@ -48,53 +49,69 @@ def find_noise(
     policy: Policy,
 ) -> Noise:
     """Which of the suspect rows (those beyond their tolerance) hold nothing but rounding noise."""
-    companions = _companions(target)
-    found: dict[int, float] = {}
-    seen: dict[tuple[bytes, bytes], float] = {}
-    for row in suspects.tolist():
-        if not facts.tensors[row] or facts.nonfinite[row]:
-            continue
-        pair = int(facts.pair[row])
-        node = int(pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0])
-        if facts.role[row] == Role.GRADIENT:
-            scale = _gradient_scale(comparison, target, node, row, companions)
-        elif facts.role[row] == Role.OUTPUT and _label(target, node) in policy.cancelling:
-            scale = _largest_input_norm(target, node)
-        else:
-            continue
-        epsilon = float(tolerances.epsilon[row])
-        share = min(policy.rounding * epsilon, max(2 * epsilon, LARGEST_SHARE))
-        if scale > 0 and _largest_difference(comparison, row) <= share * scale:
-            found[row] = scale
-            seen[_statistics_of(comparison, row)] = scale
+    suspects = suspects[facts.tensors[suspects] & ~facts.nonfinite[suspects]]
+    if not len(suspects):
+        return Noise({})
+    firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])].astype(np.int64)
+    nodes = firsts[facts.pair[suspects]]
+    tree = target.tree
+    epsilon = tolerances.epsilon[suspects]
+    share = np.minimum(policy.rounding * epsilon, np.maximum(2 * epsilon, LARGEST_SHARE))
+    difference = _largest_differences(comparison, suspects)
+    scale = np.zeros(len(suspects))
+    cancels = np.array([*(name in policy.cancelling for name in tree.labels), False])
+    label = np.where(tree.kind[nodes] == NodeKind.API, tree.label[nodes], -1)
+    outputs = cancels[label] & (facts.role[suspects] == Role.OUTPUT)
+    if outputs.any():
+        scale[outputs] = _largest_input_norms(target)[nodes[outputs]]
+    gradients = np.flatnonzero(facts.role[suspects] == Role.GRADIENT)
+    if len(gradients):
+        companions = _companions(target)
+        for position in gradients.tolist():
+            scale[position] = _gradient_scale(comparison, target, int(nodes[position]), int(suspects[position]), companions)
+    noisy = (scale > 0) & (difference <= share * scale)
+    found = dict(zip(suspects[noisy].tolist(), scale[noisy].tolist()))
     # The same tensor met again (a gradient read by the optimizer) is the same noise.
-    if seen:
-        for row in suspects.tolist():
-            if row not in found and facts.tensors[row]:
-                again = seen.get(_statistics_of(comparison, row))
-                if again is not None:
-                    found[row] = again
+    if found:
+        seen = {_statistics_of(comparison, row): magnitude for row, magnitude in found.items()}
+        for row in suspects[~noisy].tolist():
+            again = seen.get(_statistics_of(comparison, row))
+            if again is not None:
+                found[row] = again
     return Noise(found)
 
 
-def _label(graph: Graph, node: int) -> str:
-    number = int(graph.tree.label[node])
-    return graph.tree.labels[number] if graph.tree.kind[node] == NodeKind.API and number >= 0 else ""
-
-
 def _statistics_of(comparison: Comparison, row: int) -> tuple[bytes, bytes]:
-    return (
-        comparison.target.statistics[comparison.target_row[row]].tobytes(),
-        comparison.golden.statistics[comparison.golden_row[row]].tobytes(),
-    )
+    target, golden = comparison.target_row[row], comparison.golden_row[row]
+    return (comparison.target.statistics[target].tobytes(), comparison.golden.statistics[golden].tobytes())
 
 
-def _largest_difference(comparison: Comparison, row: int) -> float:
-    a = comparison.target.statistics[comparison.target_row[row]]
-    b = comparison.golden.statistics[comparison.golden_row[row]]
-    present = int(comparison.target.present[comparison.target_row[row]] & comparison.golden.present[comparison.golden_row[row]])
-    differences = [abs(float(a[column] - b[column])) for column in (MAX, MIN, MEAN, NORM) if present & (1 << column)]
-    return max(differences, default=math.inf)
+def _largest_differences(comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[rows] largest absolute difference of the statistics that both sides have; inf where there is none."""
+    t, g = comparison.target_row[rows], comparison.golden_row[rows]
+    present = comparison.target.present[t] & comparison.golden.present[g]
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(comparison.target.statistics[t] - comparison.golden.statistics[g])
+    there = (present[:, None] & np.array([1 << column for column in (MAX, MIN, MEAN, NORM)])) != 0
+    largest: NDArray[np.float64] = np.where(there & ~np.isnan(difference), difference, -1.0).max(axis=1)
+    return np.where(largest < 0, np.inf, largest)
+
+
+def _largest_input_norms(graph: Graph) -> NDArray[np.float64]:
+    """[nodes] largest finite norm among a node's input tensors; 0 where there is none."""
+    leaves, tree = graph.leaves, graph.tree
+    norms = np.abs(leaves.statistics[:, NORM])
+    usable = (leaves.role <= Role.KWARG) & (leaves.kind == LeafKind.TENSOR) & (leaves.present & PRESENT_NORM != 0) & np.isfinite(norms)
+    rows = np.flatnonzero(usable)
+    owner = np.full(leaves.rows, -1, np.int64)
+    lengths = graph.row_end - graph.row_start
+    filled = np.flatnonzero(lengths > 0)
+    position = np.arange(int(lengths[filled].sum())) - np.repeat(np.cumsum(lengths[filled]) - lengths[filled], lengths[filled])
+    owner[np.repeat(graph.row_start[filled], lengths[filled]) + position] = np.repeat(filled, lengths[filled])
+    rows = rows[owner[rows] >= 0]
+    largest = np.zeros(tree.count)
+    np.maximum.at(largest, owner[rows], norms[rows])
+    return largest
 
 
 def _companions(target: Graph) -> dict[tuple[int, int, int], list[int]]:
@@ -130,22 +147,13 @@ def _tensor_norm(graph: Graph, nodes: list[int], roles: tuple[Role, ...]) -> tup
     """Norm and size of the first tensor of the given roles, the largest over several calls."""
     best: tuple[float, int] | None = None
     leaves = graph.leaves
+    wanted = [int(role) for role in roles]
     for node in nodes:
         for row in graph.rows(node):
-            if leaves.role[row] in roles and leaves.kind[row] == LeafKind.TENSOR and leaves.present[row] & PRESENT_NORM:
+            if int(leaves.role[row]) in wanted and leaves.kind[row] == _TENSOR and leaves.present[row] & PRESENT_NORM:
                 norm = abs(float(leaves.statistics[row, NORM]))
                 if math.isfinite(norm) and (best is None or norm > best[0]):
                     number = int(leaves.shape[row])
                     best = (norm, math.prod(leaves.shapes[number]) if number >= 0 else 1)
                 break
     return best
-
-
-def _largest_input_norm(graph: Graph, node: int) -> float:
-    leaves = graph.leaves
-    norms = [
-        abs(float(leaves.statistics[row, NORM]))
-        for row in graph.rows(node)
-        if leaves.role[row] in (Role.INPUT, Role.KWARG) and leaves.kind[row] == LeafKind.TENSOR and leaves.present[row] & PRESENT_NORM
-    ]
-    return max((norm for norm in norms if math.isfinite(norm)), default=0.0)
