@@ -185,32 +185,31 @@ def _add_general(entries: Entries, name: str, text: msgspec.Raw) -> None:
         return
     gradients = is_parameters_grad(name)
     if not gradients:
-        _note_unknown(entries, [name], [entry])
+        _note_unknown(entries, set(entry), {name: entry})
     entries.table.add_rows(number, flatten_entry(entry, gradients))
 
 
 def _add(entries: Entries, decoded: dict[str, Any]) -> None:
     """Add decoded entries, all their leaves at once. Raises NotTyped and then has added nothing."""
     numbers = range(len(entries.names), len(entries.names) + len(decoded))
-    calls = [(number, name, entry) for number, (name, entry) in zip(numbers, decoded.items()) if not is_parameters_grad(name)]
-    blocks = []
-    if len(calls) != len(decoded):
-        gradients = [(number, entry) for number, (name, entry) in zip(numbers, decoded.items()) if is_parameters_grad(name)]
-        blocks.append(_gradients(entries.table, gradients))
-    if calls:
-        call_numbers, names, values = zip(*calls)
-        number_column = np.array(call_numbers, dtype=np.int32)
-        for key, role in GROUPS:
-            groups = [value.get(key) for value in values]
-            kinds = set(map(type, groups))
-            if list in kinds:
-                blocks.append(_by_position(entries.table, role, number_column, groups))
-            if dict in kinds:
-                blocks.append(_by_name(entries.table, role, number_column, groups))
-        entries.table.add(blocks)
-        _note_unknown(entries, names, values)
-    else:
-        entries.table.add(blocks)
+    calls, blocks = decoded, []
+    gradients = {name for name in decoded if "parameters_grad" in name and is_parameters_grad(name)}
+    if gradients:
+        blocks.append(_gradients(entries.table, [(number, decoded[name]) for number, name in zip(numbers, decoded) if name in gradients]))
+        calls = {name: entry for name, entry in decoded.items() if name not in gradients}
+    column = np.array([number for number, name in zip(numbers, decoded) if name not in gradients], dtype=np.int32)
+    keys = set(chain.from_iterable(calls.values()))
+    for key, role in GROUPS:
+        if key not in keys:
+            continue
+        groups = [entry.get(key) for entry in calls.values()]
+        kinds = set(map(type, groups))
+        if list in kinds:
+            blocks.append(_by_position(entries.table, role, column, groups))
+        if dict in kinds:
+            blocks.append(_by_name(entries.table, role, column, groups))
+    entries.table.add(blocks)
+    _note_unknown(entries, keys, calls)
     entries.names += decoded
 
 
@@ -234,24 +233,24 @@ def _by_name(table: LeafTable, role: Role, numbers: NDArray[np.int32], groups: l
     leaves = list(chain.from_iterable(map(dict.values, objects)))
     if list in set(map(type, leaves)):
         return _spread(table, role, entry, names, leaves)
-    return Block(role, entry, np.fromiter(map(table.strings.__getitem__, names), dtype=np.int32, count=len(names)), leaves)
+    return Block(role, entry, table.name_ids(names), leaves)
 
 
 def _spread(table: LeafTable, role: Role, entry: NDArray[np.int32], names: list[str], leaves: list[Any]) -> Block:
     """The same with lists among the leaves: their items take their place."""
     entries: list[int] = []
-    ids: list[int] = []
+    texts: list[str] = []
     items: list[Any] = []
     for number, name, leaf in zip(entry.tolist(), names, leaves):
         if leaf.__class__ is list:
             entries += [number] * len(leaf)
-            ids += [table.strings[f"{name}.{i}"] for i in range(len(leaf))]
+            texts += [f"{name}.{i}" for i in range(len(leaf))]
             items += leaf
         else:
             entries.append(number)
-            ids.append(table.strings[name])
+            texts.append(name)
             items.append(leaf)
-    return Block(role, np.array(entries, dtype=np.int32), np.array(ids, dtype=np.int32), items)
+    return Block(role, np.array(entries, dtype=np.int32), table.name_ids(texts), items)
 
 
 def _gradients(table: LeafTable, entries: list[tuple[int, Any]]) -> Block:
@@ -266,12 +265,11 @@ def _gradients(table: LeafTable, entries: list[tuple[int, Any]]) -> Block:
             numbers.append(number)
             names.append(name)
             leaves.append(group[0])
-    ids = np.fromiter(map(table.strings.__getitem__, names), dtype=np.int32, count=len(names))
-    return Block(Role.GRADIENT, np.array(numbers, dtype=np.int32), ids, leaves)
+    return Block(Role.GRADIENT, np.array(numbers, dtype=np.int32), table.name_ids(names), leaves)
 
 
-def _note_unknown(entries: Entries, names: Any, values: Any) -> None:
+def _note_unknown(entries: Entries, keys: set[str], calls: dict[str, Any]) -> None:
     """Note keys that are no group of an entry, each with the first node that has it."""
-    for key in set(chain.from_iterable(values)) - GROUP_KEYS:
+    for key in keys - GROUP_KEYS:
         if key not in entries.unknown:
-            entries.unknown[key] = next(name for name, value in zip(names, values) if key in value)
+            entries.unknown[key] = next(name for name, entry in calls.items() if key in entry)

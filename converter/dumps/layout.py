@@ -154,7 +154,7 @@ def pair_ranks(target: list[RankDirectory], golden: list[RankDirectory],
     others = {(found.step, found.rank): found for found in golden}
     pairs = [(found, others[found.step, found.rank]) for found in target if (found.step, found.rank) in others]
     if not pairs:
-        raise UserError(f"the two sides have no step and rank in common: target has {_told(target)}, golden has {_told(golden)}; "
+        raise UserError(f"the two sides have no step and rank in common: target has {_told(target)}; golden has {_told(golden)}; "
                         "give the directories of single ranks to compare them whatever their numbers")
     both = {(found.step, found.rank) for found, _ in pairs}
     warnings = []

@@ -66,7 +66,9 @@ def _read(folder: Path) -> Dump:
 def _number(construct_names: list[str], entry_names: list[str]) -> tuple[list[str], NDArray[np.int64]]:
     """Names of all nodes; the node of every entry."""
     index = dict(zip(construct_names, range(len(construct_names))))
-    nodes = [index.setdefault(name, len(index)) for name in entry_names]
+    nodes = list(map(index.get, entry_names))
+    if None in nodes:
+        nodes = [index.setdefault(name, len(index)) for name in entry_names]
     return list(index), np.array(nodes, dtype=np.int64)
 
 

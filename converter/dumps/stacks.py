@@ -58,20 +58,20 @@ def _share_with_backward(stack: NDArray[np.int32], owner: dict[str, int], names:
     """Give backward nodes the stack of their forward twin."""
     nodes: list[int] = []
     numbers: list[int] = []
+    get = owner.get
     for node, name in enumerate(names):
-        if ".backward" not in name or stack[node] >= 0:
-            continue
-        stem, _, last = name.rpartition(".")
-        if last == "backward":
-            number = owner.get(f"{stem}.forward")
-        elif stem.endswith(".backward"):
-            forward = stem[:-len("backward")] + "forward"
-            number = owner.get(f"{forward}.{last}")
+        if name.endswith(".backward"):
+            number = get(name[:-8] + "forward")
+        elif ".backward." in name:
+            stem, _, call = name.rpartition(".")
+            if not stem.endswith(".backward"):
+                continue
+            number = get(f"{stem[:-8]}forward.{call}")
             if number is None:
-                number = owner.get(f"{forward}.0")
+                number = get(f"{stem[:-8]}forward.0")
         else:
             continue
-        if number is not None:
+        if number is not None and name not in owner:
             nodes.append(node)
             numbers.append(number)
     stack[nodes] = numbers
