@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from werkzeug.wrappers import Request, Response
 
 from tb_graph_ascend import texts
+from tb_graph_ascend.edit_matches import get_matches, post_matches
 from tb_graph_ascend.get_asset import get_asset, get_entry
 from tb_graph_ascend.get_graph import get_graph
 from tb_graph_ascend.get_section import get_section
@@ -36,6 +37,7 @@ def routes(finder: RunFinder, host: str, served_as: list[str]) -> dict[str, Any]
         "/runs": handle(GET=lambda request: list_runs(request, finder, host)),
         "/graph": handle(GET=lambda request: get_graph(request, finder, graphs)),
         "/section": handle(GET=lambda request: get_section(request, finder, graphs)),
+        "/matches": handle(GET=lambda request: get_matches(request, finder), POST=lambda request: post_matches(request, finder, served_as)),
     }
 
 

@@ -52,10 +52,8 @@ def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0) ->
         listening = socket.create_server((host, port))
     except OSError as problem:
         raise UserError(f"cannot listen on {host}:{port}: {problem.strerror or problem}. Choose another port with --port.") from None
-    server = make_server(host, listening.getsockname()[1], application(finder, host), threaded=True, request_handler=_QuietHandler,
-                         fd=listening.detach())
-    server.daemon_threads = True
-    return server
+    return make_server(host, listening.getsockname()[1], application(finder, host), threaded=True, request_handler=_QuietHandler,
+                       fd=listening.detach())
 
 
 def application(finder: RunFinder, host: str) -> WSGIApplication:

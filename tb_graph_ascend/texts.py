@@ -74,3 +74,17 @@ def foreign_host(host: str, variable: str) -> Problem:
     )
 
 INTERNAL = Problem("internal", "The server failed on this request; its log says why.", "服务器处理该请求时出错，详见服务器日志。")
+READ_ONLY = Problem("read_only",
+                    "The directory of this graph cannot be written. Save the matches as a file and give it to graph-convert --matches.",
+                    "该图所在目录不可写。请将匹配结果另存为文件，并通过 graph-convert 的 --matches 使用。")
+MATCHES_CHANGED = Problem("matches_changed",
+                          "Somebody else has changed the matches since this page read them. Look at theirs, then save again.",
+                          "其他人已修改匹配文件。请查看其内容后再次保存。")
+
+
+def broken_matches(why: str) -> Problem:
+    return Problem("matches", f"{why}", f"匹配内容无效：{why}")
+
+
+def cannot_write(why: str) -> Problem:
+    return Problem("read_only", f"The matches could not be written: {why}.", f"无法写入匹配文件：{why}。")

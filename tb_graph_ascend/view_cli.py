@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """0 done; 1 doctor found something wrong; 2 bad input or usage."""
     options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        return int(options.command(options))
     except UserError as problem:
         print(f"graph-view: {problem}", file=sys.stderr)
         return 2
@@ -31,18 +31,18 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("directory", help="what graph-convert wrote to with -o, or an address such as s3://bucket/logs")
     serve.add_argument("--port", type=int, default=6007, help="0 takes a free one (default: %(default)s)")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, this machine only)")
-    serve.set_defaults(run=_serve)
+    serve.set_defaults(command=_serve)
 
     doctor = commands.add_parser("doctor", help="say which TensorBoard, plugins and graph files are found, and what is wrong with them")
     doctor.add_argument("directory", nargs="?", help="log directory to look into")
-    doctor.set_defaults(run=_doctor)
+    doctor.set_defaults(command=_doctor)
 
     export = commands.add_parser("export", help="write one HTML file that shows a run without any server")
     export.add_argument("run", help="directory of a run (compare_…, build_…), or one graph file")
     export.add_argument("-o", "--output", required=True, metavar="PAGE.html", help="HTML file to write")
     export.add_argument("--step", type=int, help="only this step")
     export.add_argument("--rank", type=int, help="only this rank")
-    export.set_defaults(run=_export)
+    export.set_defaults(command=_export)
     return parser
 
 

@@ -1,0 +1,46 @@
+"""GET and POST matches: the manual matches and triage marks of one graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from werkzeug.wrappers import Request, Response
+
+from converter.errors import UserError
+from tb_graph_ascend import texts
+from tb_graph_ascend.matches import Conflict, Matches, can_write, read_matches, write_matches
+from tb_graph_ascend.request_checks import RequestProblem, graph_of, json_of, text_of
+from tb_graph_ascend.responses import json_response
+from tb_graph_ascend.run_finder import RunFinder
+
+
+def get_matches(request: Request, finder: RunFinder) -> Response:
+    """What the file beside the graph holds; empty lists where there is none."""
+    _, graph = graph_of(request.args, finder)
+    try:
+        content = read_matches(graph.path)
+    except UserError as problem:
+        raise RequestProblem(texts.broken_matches(str(problem)), 422) from None
+    return json_response(request, _as_json(content, can_write(graph.path)))
+
+
+def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> Response:
+    """Replaces the file; 409 with what it holds now where somebody else has changed it since it was read."""
+    body = json_of(request, served_as)
+    _, graph = graph_of(body, finder)
+    revision = text_of(body, "revision")
+    if not can_write(graph.path):
+        raise RequestProblem(texts.READ_ONLY, 403)
+    try:
+        content = write_matches(graph.path, body.get("matches", []), body.get("triage", []), revision)
+    except Conflict as conflict:
+        return json_response(request, {"error": texts.MATCHES_CHANGED.as_json(), **_as_json(conflict.current, True)}, 409)
+    except UserError as problem:
+        raise RequestProblem(texts.broken_matches(str(problem)), 422) from None
+    except OSError as problem:
+        raise RequestProblem(texts.cannot_write(problem.strerror or str(problem)), 403) from None
+    return json_response(request, _as_json(content, True))
+
+
+def _as_json(content: Matches, writable: bool) -> dict[str, Any]:
+    return {"matches": content.matches, "triage": content.triage, "revision": content.revision, "writable": writable}

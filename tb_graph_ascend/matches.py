@@ -1,0 +1,170 @@
+"""Keeps the file of manual matches and triage marks that lies beside a graph: `rank0.matches.yaml` for `rank0.pb`.
+
+The only thing the plugin ever writes, and only on an explicit act. For the format see converter/match/pins.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from converter.errors import UserError
+from converter.graphfile.container import write_atomically
+from converter.graphfile.errors import GraphFileError
+from converter.graphfile.source import is_remote, open_source
+from tb_graph_ascend.metadata import GRAPH_SUFFIX
+
+SUFFIX = ".matches.yaml"
+LARGEST = 16 << 20  # bytes
+NO_FILE = "none"  # revision where there is no file yet
+
+HEADER = """\
+# Manual matches and marks of the viewer for the graph file beside this one.
+# graph-convert takes this file with --matches, and the viewer reads it again; it may be edited by hand.
+"""
+
+SIDES = ("target", "golden")
+VERDICTS = ("expected", "ignored")
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Matches:
+    """What the file holds, as plain lists of mappings, in file order."""
+
+    matches: list[dict[str, Any]]
+    triage: list[dict[str, Any]]
+    revision: str  # changes with every byte of the file
+
+
+class Conflict(Exception):
+    """The file is not the one that the writer had read; `current` is what it holds now."""
+
+    def __init__(self, current: Matches) -> None:
+        super().__init__("the matches were changed by someone else")
+        self.current = current
+
+
+def matches_path(graph_path: str) -> str:
+    """Path of the matches file of a graph file."""
+    return graph_path[: -len(GRAPH_SUFFIX)] + SUFFIX if graph_path.endswith(GRAPH_SUFFIX) else graph_path + SUFFIX
+
+
+def can_write(graph_path: str) -> bool:
+    """Whether this process may write beside the graph."""
+    return not is_remote(graph_path) and os.access(os.path.dirname(graph_path), os.W_OK)
+
+
+def read_matches(graph_path: str) -> Matches:
+    """What the file beside the graph holds; nothing where there is none. Raises UserError where it cannot be understood."""
+    path = matches_path(graph_path)
+    if not is_remote(path) and not os.path.lexists(path):
+        return Matches([], [], NO_FILE)
+    try:
+        source = open_source(path)
+    except GraphFileError:
+        if is_remote(path):
+            return Matches([], [], NO_FILE)
+        raise
+    if source.size > LARGEST:
+        raise UserError(f"{path} is {source.size} bytes long, more than the {LARGEST} that a matches file may have. Remove or shorten it.")
+    content = source.read_range(0, source.size)
+    return _parse(content, path)
+
+
+def write_matches(graph_path: str, matches: Any, triage: Any, revision: str) -> Matches:
+    """Replaces the file's content in one piece, if it still is what `revision` names.
+
+    Raises Conflict where it is not, UserError where the new or the present content is not understood, OSError.
+    """
+    path = matches_path(graph_path)
+    wanted_matches, wanted_triage = _check_matches(matches, path), _check_triage(triage, path)
+    with _exclusively(os.path.dirname(path)):
+        current = read_matches(graph_path)
+        if current.revision != revision:
+            raise Conflict(current)
+        content = _to_yaml(wanted_matches, wanted_triage)
+        write_atomically(path, [content])
+    return Matches(wanted_matches, wanted_triage, _revision(content))
+
+
+def _parse(content: bytes, path: str) -> Matches:
+    import yaml
+
+    try:
+        document = yaml.safe_load(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        raise UserError(f"{path} is not UTF-8 text (byte {problem.start}): save it as UTF-8") from None
+    except (yaml.YAMLError, RecursionError) as problem:
+        mark = getattr(problem, "problem_mark", None)
+        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise UserError(f"{path}{place}: not valid YAML: {getattr(problem, 'problem', None) or problem}") from None
+    if document is None:
+        document = {}
+    if not isinstance(document, dict):
+        raise UserError(f"{path}: expected the keys `matches` and `triage`, found {type(document).__name__}")
+    matches = _check_matches(document.get("matches") or [], path)
+    return Matches(matches, _check_triage(document.get("triage") or [], path), _revision(content))
+
+
+def _check_matches(entries: Any, path: str) -> list[dict[str, Any]]:
+    from converter.match.pins import pins_of
+
+    pins = pins_of(entries, path).pins
+    checked = []
+    for entry, pin in zip(entries, pins):
+        texts = {key: str(entry[key]) for key in ("author", "time") if entry.get(key) is not None}
+        names: dict[str, Any] = {"target": list(pin.target), "golden": list(pin.golden)}
+        checked.append({"action": pin.action, **names, "relation": pin.relation.name.lower(), **texts})
+    return checked
+
+
+def _check_triage(entries: Any, path: str) -> list[dict[str, Any]]:
+    if not isinstance(entries, list):
+        raise UserError(f"{path}: `triage` must be a list, found {type(entries).__name__}")
+    checked = []
+    for number, entry in enumerate(entries, 1):
+        where = f"{path}: entry {number} of `triage`"
+        if not isinstance(entry, dict) or not isinstance(entry.get("nodes"), str) or not entry["nodes"]:
+            raise UserError(f"{where}: nodes must be a node name or a pattern")
+        side, verdict = entry.get("side", "target"), entry.get("verdict", "expected")
+        if side not in SIDES:
+            raise UserError(f"{where}: side must be target or golden, found {side!r}")
+        if verdict not in VERDICTS:
+            raise UserError(f"{where}: verdict must be expected or ignored, found {verdict!r}")
+        texts = {key: str(entry[key]) for key in ("note", "author", "time") if entry.get(key) is not None}
+        checked.append({"nodes": entry["nodes"], "side": side, "verdict": verdict, **texts})
+    return checked
+
+
+def _to_yaml(matches: list[dict[str, Any]], triage: list[dict[str, Any]]) -> bytes:
+    import yaml
+
+    document = {"matches": matches, "triage": triage}
+    text = yaml.safe_dump(document, allow_unicode=True, sort_keys=False, default_flow_style=False, width=1000)
+    return (HEADER + text).encode("utf-8")
+
+
+def _revision(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def _exclusively(directory: str) -> Iterator[None]:
+    """One writer at a time, in this process and, where the system can lock a directory, on this machine."""
+    with _lock, contextlib.ExitStack() as stack:
+        try:
+            import fcntl
+
+            descriptor = os.open(directory, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except (ImportError, OSError):
+            pass  # Windows, some network file systems: the revision check remains
+        yield
