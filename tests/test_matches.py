@@ -1,0 +1,204 @@
+"""Manual matches beside a graph: readable, written in one piece, never over somebody else's change, never for a stranger's page."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+import yaml
+from log_directories import write_run
+from test_plugin import Server, body, graph_query
+
+from converter.errors import UserError
+from converter.match.pairing import Relation
+from converter.match.pins import read_pins
+from tb_graph_ascend import matches as matches_module
+from tb_graph_ascend.matches import NO_FILE, Conflict, read_matches, write_matches
+
+MATCH = {"action": "match", "target": ["Module.qkv.forward.0"], "golden": ["Module.q.forward.0", "Module.k.forward.0"],
+         "relation": "concat", "author": "王五", "time": "2026-11-29T12:00:00Z"}
+TRIAGE = {"nodes": "Module.layers.*", "side": "target", "verdict": "expected", "note": "dropout: 已知", "author": "a", "time": "t"}
+
+
+@pytest.fixture
+def graph(tmp_path):
+    write_run(str(tmp_path / "compare_1"))
+    return str(tmp_path / "compare_1" / "step0" / "rank0.pb")
+
+
+@pytest.fixture
+def server(graph, tmp_path):
+    return Server(tmp_path)
+
+
+def post(server, revision, matches=(MATCH,), triage=(), headers=None, **query):
+    content = {**graph_query(**query), "revision": revision, "matches": list(matches), "triage": list(triage)}
+    headers = {"Sec-Fetch-Site": "same-origin"} if headers is None else headers
+    return server.request("/matches", method="POST", json=content, headers=headers)
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_without_a_file_there_is_nothing_to_read(graph):
+    assert read_matches(graph).revision == NO_FILE and read_matches(graph).matches == []
+
+
+def test_what_is_written_is_read_again(graph):
+    written = write_matches(graph, [MATCH], [TRIAGE], NO_FILE)
+    assert read_matches(graph) == written
+    assert (written.matches, written.triage) == ([MATCH], [TRIAGE])
+
+
+def test_the_file_is_plain_yaml_that_a_person_can_read_and_the_converter_takes(graph):
+    write_matches(graph, [MATCH], [TRIAGE], NO_FILE)
+    path = graph.replace(".pb", ".matches.yaml")
+    with open(path, encoding="utf-8") as stream:
+        text = stream.read()
+    assert text.startswith("#") and "王五" in text and yaml.safe_load(text)["matches"][0]["golden"] == MATCH["golden"]
+    pin, = read_pins(path).pins
+    assert (pin.target, pin.golden, pin.relation) == (tuple(MATCH["target"]), tuple(MATCH["golden"]), Relation.CONCAT)
+
+
+def test_a_second_writer_does_not_lose_the_first_ones_change(graph):
+    first = write_matches(graph, [MATCH], [], NO_FILE)
+    with pytest.raises(Conflict) as caught:
+        write_matches(graph, [], [], NO_FILE)
+    assert caught.value.current == first == read_matches(graph)
+
+
+def test_of_many_writers_at_once_one_wins_and_the_others_are_told(graph):
+    outcomes = []
+
+    def write(number):
+        try:
+            write_matches(graph, [], [{**TRIAGE, "note": str(number)}], NO_FILE)
+            outcomes.append(number)
+        except Conflict:
+            outcomes.append(None)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    winner, = [number for number in outcomes if number is not None]
+    assert read_matches(graph).triage[0]["note"] == str(winner)
+
+
+def test_a_file_edited_by_hand_is_another_revision(graph):
+    written = write_matches(graph, [MATCH], [], NO_FILE)
+    with open(graph.replace(".pb", ".matches.yaml"), "a", encoding="utf-8") as stream:
+        stream.write("# a note\n")
+    assert read_matches(graph).matches == written.matches and read_matches(graph).revision != written.revision
+
+
+def test_a_write_that_fails_leaves_the_old_file(graph, monkeypatch):
+    written = write_matches(graph, [MATCH], [], NO_FILE)
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OSError):
+        write_matches(graph, [], [], written.revision)
+    assert read_matches(graph) == written and sorted(os.listdir(os.path.dirname(graph))) == ["rank0.matches.yaml", "rank0.pb"]
+
+
+@pytest.mark.parametrize("text, why", [
+    ("matches: [", "not valid YAML"),
+    ("- a", "expected the keys"),
+    ("matches: {a: b}", "must be a list"),
+    ("triage: [{nodes: 3}]", "entry 1 of `triage`"),
+    ("triage: [{nodes: x, verdict: good}]", "verdict must be"),
+    ("triage: [{nodes: x, side: left}]", "side must be"),
+    ("matches: [{action: match, target: a}]", "golden must be"),
+    ("!!python/object/apply:os.system [echo]", "not valid YAML"),
+])
+def test_a_file_that_is_not_understood_says_where_and_is_not_overwritten(graph, text, why):
+    path = graph.replace(".pb", ".matches.yaml")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    with pytest.raises(UserError, match=why):
+        read_matches(graph)
+    with pytest.raises(UserError):
+        write_matches(graph, [MATCH], [], NO_FILE)
+    with open(path, encoding="utf-8") as stream:
+        assert stream.read() == text
+
+
+def test_a_file_of_absurd_size_is_not_read(graph, monkeypatch):
+    monkeypatch.setattr(matches_module, "LARGEST", 10)
+    write_path = graph.replace(".pb", ".matches.yaml")
+    with open(write_path, "w", encoding="utf-8") as stream:
+        stream.write("# " + "x" * 20)
+    with pytest.raises(UserError, match="more than the 10"):
+        read_matches(graph)
+
+
+# ---------------------------------------------------------------- the requests
+
+
+def test_matches_are_saved_over_what_was_read(server, graph):
+    read = body(server.request("/matches", query=graph_query()))
+    assert read == {"matches": [], "triage": [], "revision": NO_FILE, "writable": True}
+    saved = post(server, read["revision"], triage=[TRIAGE])
+    assert saved.status_code == 200 and body(saved)["matches"] == [MATCH]
+    again = body(server.request("/matches", query=graph_query()))
+    assert again == body(saved) and again["revision"] == read_matches(graph).revision
+
+
+def test_a_conflict_answers_with_what_the_other_writer_saved(server, graph):
+    write_matches(graph, [MATCH], [], NO_FILE)
+    answer = post(server, NO_FILE, matches=[])
+    assert answer.status_code == 409
+    assert body(answer)["error"]["code"] == "matches_changed" and body(answer)["matches"] == [MATCH]
+    assert post(server, body(answer)["revision"], matches=[]).status_code == 200
+
+
+def test_a_directory_that_cannot_be_written_says_so_before_anybody_works(server, graph, monkeypatch):
+    monkeypatch.setattr("tb_graph_ascend.edit_matches.can_write", lambda _: False)
+    assert body(server.request("/matches", query=graph_query()))["writable"] is False
+    answer = post(server, NO_FILE)
+    assert answer.status_code == 403 and body(answer)["error"]["code"] == "read_only"
+    assert not os.path.exists(graph.replace(".pb", ".matches.yaml"))
+
+
+def test_entries_that_are_no_matches_are_refused(server):
+    answer = post(server, NO_FILE, matches=[{"action": "delete everything", "target": "a", "golden": "b"}])
+    assert answer.status_code == 422 and "action must be" in body(answer)["error"]["en"]
+
+
+@pytest.mark.parametrize("headers, status, code", [
+    ({"Sec-Fetch-Site": "cross-site"}, 403, "foreign_page"),
+    ({"Sec-Fetch-Site": "same-site"}, 403, "foreign_page"),
+    ({"Origin": "http://evil.example"}, 403, "foreign_page"),
+    ({"Origin": "null"}, 403, "foreign_page"),
+    ({"Content-Type": "text/plain"}, 415, "not_json"),
+])
+def test_a_page_of_another_site_cannot_write(server, graph, headers, status, code):
+    answer = post(server, NO_FILE, headers=headers)
+    assert (answer.status_code, body(answer)["error"]["code"]) == (status, code)
+    assert not os.path.exists(graph.replace(".pb", ".matches.yaml"))
+
+
+@pytest.mark.parametrize("host, allowed", [
+    ("localhost", True), ("127.0.0.1", True), ("[::1]", True), ("192.0.2.7", True),
+    ("evil.example", False), ("localhost.evil.example", False),
+])
+def test_a_name_that_was_pointed_at_this_machine_cannot_write(graph, tmp_path, host, allowed):
+    assert post(Server(tmp_path, host=host), NO_FILE).status_code == (200 if allowed else 403)
+
+
+def test_a_proxys_name_is_allowed_by_the_environment(graph, tmp_path, monkeypatch):
+    answer = post(Server(tmp_path, host="hub.example"), NO_FILE)
+    assert "TB_GRAPH_ASCEND_ALLOWED_HOSTS=hub.example" in body(answer)["error"]["en"]
+    monkeypatch.setenv("TB_GRAPH_ASCEND_ALLOWED_HOSTS", "other, hub.example")
+    assert post(Server(tmp_path, host="hub.example"), NO_FILE).status_code == 200
+
+
+def test_nothing_is_written_for_a_run_that_was_not_listed(server, tmp_path):
+    assert post(server, NO_FILE, run="../compare_1").status_code == 404
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{", b"", b'"text"'])
+def test_a_body_that_is_no_object_is_refused(server, content):
+    answer = server.request("/matches", method="POST", data=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
