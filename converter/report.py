@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 from converter.graphfile.summary import unmatched_count
-from converter.judge.verdict import FirstDivergence, Status, Verdicts
+from converter.judge.verdict import Cause, FirstDivergence, Status, Verdicts
 from converter.match.pairing import How, Pairing
 from converter.rank_task import RankData
 from converter.tree.columns import NodeKind, Tree
@@ -38,6 +38,7 @@ def graph_report(data: RankData, file: str) -> dict[str, Any]:
         "golden": unmatched_count(golden, pairing.pair_of_golden),
     }
     entry["status"] = status_counts(verdicts)
+    entry["causes"] = cause_counts(verdicts)
     entry["first_divergence"] = {
         "forward": divergence(verdicts.forward, target, golden),
         "backward": divergence(verdicts.backward, target, golden),
@@ -74,6 +75,12 @@ def status_counts(verdicts: Verdicts) -> dict[str, int]:
         "error": counts[Status.ERROR],
         "not_comparable": counts[Status.NOT_COMPARABLE] + counts[Status.NONE],
     }
+
+
+def cause_counts(verdicts: Verdicts) -> dict[str, int]:
+    """Pairs by cause."""
+    counts = np.bincount(verdicts.cause, minlength=len(Cause)).tolist()
+    return {cause.name.lower(): counts[cause] for cause in Cause if cause != Cause.NONE}
 
 
 def divergence(found: Optional[FirstDivergence], target: Tree, golden: Tree) -> Optional[dict[str, Any]]:
@@ -124,13 +131,7 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
         elif "pairs" not in entry:
             lines.append(f"{place}: {entry['target']['nodes']} nodes, single graph")
         else:
-            status, pairs = entry["status"], entry["pairs"]
-            lines.append(
-                f"{place}: {pairs['total']} pairs of {entry['target']['nodes']} and {entry['golden']['nodes']} nodes: "
-                f"{status['pass']} pass, "
-                f"{status['warning']} warnings, {status['error']} errors, {status['not_comparable']} not comparable; "
-                f"unmatched {entry['unmatched']['target']} and {entry['unmatched']['golden']}"
-            )
+            lines.append(_counts_line(place, entry))
     if len(graphs) > 10:
         lines.append(f"… and {len(graphs) - 10} more graphs")
     warnings = [text for entry in graphs for text in entry.get("warnings", [])]
@@ -141,6 +142,17 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
     if compared:
         lines.append(_conclusion(report["overall"], compared))
     return lines
+
+
+def _counts_line(place: str, entry: dict[str, Any]) -> str:
+    status, causes, unmatched = entry["status"], entry["causes"], entry["unmatched"]
+    differ = status["error"] + status["warning"]
+    origin = f" ({causes['parameter']} by parameters, {causes['introduced']} introduced, the others follow)" if differ else ""
+    return (
+        f"{place}: {entry['pairs']['total']} pairs of {entry['target']['nodes']} and {entry['golden']['nodes']} nodes: "
+        f"{status['pass']} agree, {differ} differ{origin}, {status['not_comparable']} cannot be compared; "
+        f"unmatched: {unmatched['target']} and {unmatched['golden']}"
+    )
 
 
 def _conclusion(overall: Optional[dict[str, Any]], compared: list[dict[str, Any]]) -> str:

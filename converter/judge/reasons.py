@@ -80,6 +80,8 @@ TENSOR = Reason(
     "元素不一致：相对范数误差 {error}，容差 {tolerance}",
 )
 
+SCALED = Reason(19, "scaled", "note", "every statistic is {factor} × golden", "每个统计量均为标杆的 {factor} 倍")
+
 CATALOGUE: tuple[Reason, ...] = (
     STATISTICS,
     NONFINITE,
@@ -100,4 +102,5 @@ CATALOGUE: tuple[Reason, ...] = (
     COMPOSED,
     SHARDED,
     TENSOR,
+    SCALED,
 )

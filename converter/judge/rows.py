@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
-from converter.dumps.columns import LeafKind, Role
+from converter.dumps.columns import MAX, MIN, NORM, LeafKind, Role
 from converter.judge import reasons
 from converter.judge.noise import find_noise
 from converter.judge.policy import Policy
@@ -136,6 +136,7 @@ def judge_rows(
     beyond &= ~noisy
     mark(beyond & (weighted > tolerances.error), reasons.STATISTICS)
     mark(beyond & (weighted <= tolerances.error), reasons.STATISTICS, "warning")
+    mark(beyond & _scaled(comparison), reasons.SCALED, "note")
     same_numbers = finite & ~beyond
     mark(tensors & facts.dtype_differs & same_numbers, reasons.PRECISION, "note")
     mark(tensors & facts.dtype_differs & ~same_numbers, reasons.DTYPE)
@@ -220,6 +221,25 @@ def _thing(leaves, row: int) -> str:  # type: ignore[no-untyped-def]
     dtype = leaves.strings[leaves.dtype[row]] if leaves.dtype[row] >= 0 else "tensor"
     shape = leaves.shapes[leaves.shape[row]] if leaves.shape[row] >= 0 else ()
     return f"{dtype} {list(shape)}"
+
+
+# Two ratios of statistics are one factor if they differ by no more than this, relative to the factor.
+SAME_FACTOR = 1e-3
+
+
+def _scaled(comparison: Comparison) -> NDArray[np.bool_]:
+    """Rows in which Max, Min and Norm are one and the same multiple of golden's: a scale that one side applies."""
+    found = np.zeros(comparison.rows, np.bool_)
+    rows = np.flatnonzero((comparison.errors[:, (MAX, MIN, NORM)] > 0).all(axis=1))
+    if not len(rows):
+        return found
+    a = comparison.target.statistics[comparison.target_row[rows]][:, (MAX, MIN, NORM)]
+    b = comparison.golden.statistics[comparison.golden_row[rows]][:, (MAX, MIN, NORM)]
+    with np.errstate(all="ignore"):
+        ratio = a / b
+        factor = ratio[:, 2:3]
+        found[rows] = (np.isfinite(ratio) & (np.abs(ratio - factor) <= SAME_FACTOR * np.abs(factor - 1))).all(axis=1)
+    return found
 
 
 def _names_an_object(comparison: Comparison) -> NDArray[np.bool_]:

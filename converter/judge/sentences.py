@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
-from converter.dumps.columns import LeafKind, Leaves, Role
+from converter.dumps.columns import NORM, LeafKind, Leaves, Role
 from converter.judge import reasons
 from converter.judge.causes import PairFacts
 from converter.judge.reasons import CATALOGUE, Reason
@@ -60,6 +60,8 @@ def row_arguments(
         return {"target": _string(left, left.checksum, t), "golden": _string(right, right.checksum, g)}
     if reason.code == reasons.VALUE.code and left.kind[t] != LeafKind.TENSOR:
         return {"target": _string(left, left.value, t), "golden": _string(right, right.value, g)}
+    if reason.code == reasons.SCALED.code:
+        return {"factor": number(float(left.statistics[t, NORM] / right.statistics[g, NORM]))}
     column = int(statistic[row])
     if reason.code in (reasons.NONFINITE.code, reasons.NONFINITE_BOTH.code):
         column = _nonfinite_column(left, t, right, g)
@@ -174,6 +176,10 @@ def divergence_sentence(
             note = notes_by_row(rows.notes).get((row, reason.code))
             arguments = row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reason, note)
             number_text, number_zh = sentence(reason, arguments), sentence(reason, arguments, chinese=True)
+        if int(rows.reasons[row]) >> reasons.SCALED.code & 1:
+            arguments = row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reasons.SCALED, None)
+            number_text += f"; {sentence(reasons.SCALED, arguments)}"
+            number_zh += f"；{sentence(reasons.SCALED, arguments, chinese=True)}"
     seen = target.tree.names[int(pairs.node[witness])]
     before = target.tree.names[int(pairs.node[after])] if after >= 0 else ""
     if kind == "parameter":
