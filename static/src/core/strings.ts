@@ -7,8 +7,8 @@ export class StringTable {
 
   /** `end[i]` is the offset behind string i in `utf8`. */
   constructor(
-    private readonly utf8: Uint8Array,
-    private readonly end: Uint32Array,
+    readonly utf8: Uint8Array,
+    readonly end: Uint32Array,
   ) {
     this.count = end.length;
   }
