@@ -76,7 +76,9 @@ def _covers(scope: Scope, path: Path) -> bool:
 def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], conversion: Conversion, tree: Tree, levels: Levels,
                 other: Levels) -> list[str]:
     """A warning for every rule that took part in no pair; for an `optional` file only if that is all of them."""
-    if mapping.rules and not any(hits):
+    used = [count > 0 or (not rule.destinations and number in conversion.completed)
+            for number, (rule, count) in enumerate(zip(mapping.rules, hits))]
+    if mapping.rules and not any(used):
         return [f"{mapping.name}: no rule hit anything: is the file made for these two sides, in this direction? "
                 "('invert: true' turns a file round)"]
     if mapping.optional:
@@ -85,7 +87,7 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
     apis = {tree.labels[label].rpartition(".")[2] for label in set(tree.label[tree.kind == NodeKind.API].tolist())}
     warnings = []
     for number, rule in enumerate(mapping.rules):
-        if hits[number] or not rule.destinations or (rule.scope.line, rule.scope.column) in passed_over:
+        if used[number] or (rule.scope.line, rule.scope.column) in passed_over:
             continue
         found, base = conversion.completed.get(number, (0, ()))
         if found:
