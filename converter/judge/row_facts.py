@@ -63,8 +63,9 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
     dtype_t, dtype_g = _take(left.dtype, t), _take(right.dtype, g)
     sizes_t, sizes_g = _sizes(left), _sizes(right)
     shape_t, shape_g = _take(left.shape, t), _take(right.shape, g)
-    shape_number = {shape: number for number, shape in enumerate(right.shapes)}
-    shape_of = np.array([shape_number.get(shape, -2) for shape in left.shapes] + [-1], np.int64)
+    shape_numbers: dict[tuple[int, ...], int] = {}
+    number_t = np.array([shape_numbers.setdefault(shape, len(shape_numbers)) for shape in left.shapes] + [-1], np.int64)
+    number_g = np.array([shape_numbers.setdefault(shape, len(shape_numbers)) for shape in right.shapes] + [-1], np.int64)
     size_differs = tensors & (sizes_t[shape_t] != sizes_g[shape_g])
     strings = _translate(left.strings, right.strings, str)
     sum_t, sum_g = _take(left.checksum, t), _take(right.checksum, g)
@@ -91,7 +92,7 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
         category_differs=tensors & (categories[0][dtype_t] != categories[1][dtype_g]),
         dtype_differs=tensors & (names[0][dtype_t] != names[1][dtype_g]),
         size_differs=size_differs,
-        shape_differs=tensors & ~size_differs & (shape_of[shape_t] != shape_g),
+        shape_differs=tensors & ~size_differs & (number_t[shape_t] != number_g[shape_g]),
         requires_grad_differs=tensors & (grad_t > 0) & (grad_g > 0) & (grad_t != grad_g),
         checksum_differs=checksums & ~same_sum,
         checksum_equal=checksums & same_sum,
