@@ -152,7 +152,10 @@ def _propose(options: argparse.Namespace) -> int:
     proposal = join_proposals(proposals)
     header = (f"Proposed by graph-mapping from automatic matching\ntarget: {options.target_path}\ngolden: {options.golden_path}\n"
               f"Applied again it makes {proposal.agreed} of {proposal.agreed + len(proposal.missing)} pairs of module calls.")
-    _write(options.output, write_mapping(proposal.mapping, header, proposal.comments))
+    text = write_mapping(proposal.mapping, header, proposal.comments)
+    if proposal.doubtful:
+        text += "".join(f"# {line}\n" for line in ("Not written as rules, because automatic matching is not sure:", *proposal.doubtful))
+    _write(options.output, text)
     _tell(proposal)
     return 0
 

@@ -30,13 +30,18 @@ class Core:
     grouped: bool = False  # experts in one grouped GEMM
 
 
+def core_linears(core: Core) -> tuple[str, str]:
+    prefix = "TE" if core.transformer_engine else ""
+    return f"{prefix}ColumnParallelLinear", f"{prefix}RowParallelLinear"
+
+
 def core_mlp(core: Core, class_name: str = "MLP") -> list[Module]:
-    first, second = ("TEColumnParallelLinear", "TERowParallelLinear") if core.transformer_engine else ("ColumnParallelLinear", "RowParallelLinear")
+    first, second = core_linears(core)
     return [("", class_name), ("linear_fc1", first), ("linear_fc2", second)]
 
 
 def core_attention(core: Core) -> list[Module]:
-    column, row = ("TEColumnParallelLinear", "TERowParallelLinear") if core.transformer_engine else ("ColumnParallelLinear", "RowParallelLinear")
+    column, row = core_linears(core)
     inner: list[Module] = [("core_attention", "TEDotProductAttention" if core.transformer_engine else "DotProductAttention")]
     if core.attention != "MLASelfAttention":
         fused = "TELayerNormColumnParallelLinear" if core.transformer_engine else column
@@ -134,7 +139,8 @@ def hf_layer(hf: HuggingFace, number: int) -> list[Module]:
 
 
 def hf_text_model(hf: HuggingFace, class_name: str = "") -> list[Module]:
-    modules: list[Module] = [("", class_name or f"{hf.name}Model"), ("embed_tokens", "Embedding"), ("rotary_emb", f"{hf.name}RotaryEmbedding")]
+    modules: list[Module] = [("", class_name or f"{hf.name}Model"), ("embed_tokens", "Embedding"),
+                             ("rotary_emb", f"{hf.name}RotaryEmbedding")]
     for number in range(LAYERS):
         modules += below(f"layers.{number}", hf_layer(hf, number))
     return [*modules, ("norm", f"{hf.name}RMSNorm")]
@@ -201,13 +207,14 @@ def legacy_model(new_norms: bool) -> list[Module]:
         "input_layernorm", "post_attention_layernorm", "final_layernorm")
     modules: list[Module] = [("", "GPTModel"), ("language_model", "TransformerLanguageModel"), ("language_model.embedding", "Embedding"),
                              ("language_model.embedding.word_embeddings", "VocabParallelEmbedding"),
-                             ("language_model.embedding.embedding_dropout", "Dropout"), ("language_model.rotary_pos_emb", "RotaryEmbedding"),
+                             ("language_model.embedding.embedding_dropout", "Dropout"),
+                             ("language_model.rotary_pos_emb", "RotaryEmbedding"),
                              ("language_model.encoder", "ParallelTransformer")]
     for number in range(LAYERS):
         modules += below(f"language_model.encoder.layers.{number}", [
             ("", "ParallelTransformerLayer"), (first, "RMSNorm"),
-            *below("self_attention", [("", "ParallelAttention"), ("query_key_value", "ColumnParallelLinear"), ("core_attention", "CoreAttention"),
-                                      ("dense", "RowParallelLinear")]),
+            *below("self_attention", [("", "ParallelAttention"), ("query_key_value", "ColumnParallelLinear"),
+                                      ("core_attention", "CoreAttention"), ("dense", "RowParallelLinear")]),
             (second, "RMSNorm"), *below("mlp", [("", "ParallelMLP"), ("dense_h_to_4h", "ColumnParallelLinear"),
                                                 ("dense_4h_to_h", "RowParallelLinear")])])
     return [*modules, (f"language_model.encoder.{last}", "RMSNorm"), ("language_model.output_layer", "ColumnParallelLinear")]

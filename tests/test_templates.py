@@ -38,7 +38,8 @@ QWEN2, LLAMA, QWEN3 = HuggingFace("Qwen2"), HuggingFace("Llama"), HuggingFace("Q
 MIXTRAL = HuggingFace("Mixtral", dense_layers=0, expert_block="block_sparse_moe", sparse_class="MixtralSparseMoeBlock",
                       expert_class="MixtralBlockSparseTop2MLP", expert_linears=("w1", "w3", "w2"))
 MIXTRAL_5 = replace(MIXTRAL, expert_block="mlp", router_class="MixtralTopKRouter", expert_class="", all_experts_class="MixtralExperts")
-QWEN2_MOE = HuggingFace("Qwen2Moe", dense_layers=0, sparse_class="Qwen2MoeSparseMoeBlock", expert_class="Qwen2MoeMLP", shared="shared_expert")
+QWEN2_MOE = HuggingFace("Qwen2Moe", dense_layers=0, sparse_class="Qwen2MoeSparseMoeBlock", expert_class="Qwen2MoeMLP",
+                        shared="shared_expert")
 QWEN3_MOE = HuggingFace("Qwen3Moe", query_norms=True, dense_layers=0, sparse_class="Qwen3MoeSparseMoeBlock", expert_class="Qwen3MoeMLP")
 DEEPSEEK_3 = HuggingFace("DeepseekV3", latent=True, dense_layers=1, sparse_class="DeepseekV3MoE", router_class="DeepseekV3TopkRouter",
                          expert_class="DeepseekV3MLP", shared="shared_experts")
@@ -186,8 +187,9 @@ def test_the_qwen2_template_pairs_every_counterpart_of_a_real_pair(golden: str) 
     mine, other = (build_tree(read_dump(f"{DATA}{side}/step0/rank0")) for side in ("megatron", golden))
     match = match_by_mapping(mine, other, read_mapping("megatron_core_to_hf_qwen2"), unruled_apis=False)
     assert not match.warnings and (len(match.target), len(match.groups)) == (82, 24)
+    golden_only = HF_ONLY | {"Qwen2Model", "Qwen2ForCausalLM"}
     for tree, nodes, only in ((mine, {node for pair in match.pairs() for node in pair.target}, MEGATRON_ONLY),
-                              (other, {node for pair in match.pairs() for node in pair.golden}, HF_ONLY | {"Qwen2Model", "Qwen2ForCausalLM"})):
+                              (other, {node for pair in match.pairs() for node in pair.golden}, golden_only)):
         unpaired = {tree.labels[tree.label[node]] for node in range(1, tree.count)
                     if tree.kind[node] in (1, 4) and node not in nodes}
         assert unpaired <= only

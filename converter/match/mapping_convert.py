@@ -180,7 +180,8 @@ def step(rules: Rules, state: State, starts: list[Start], component: str, destin
         return State(depth, kept, () if kept is None else (kept,), -1, 0, 0, state.chain, tuple(pending))
     _, key, parts = best
     rule = key.start.rule
-    completed[rule] = (completed.get(rule, (0, ()))[0] + 1, key.base)
+    count, first_base = completed.get(rule, (0, key.base))
+    completed[rule] = (count + 1, first_base)
     chains.append(Chain(rule, key.chain, depth))
     group = rules.rules[rule].gather or len(parts) != 1
     base = None if group else parts[0]

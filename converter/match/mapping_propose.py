@@ -53,6 +53,7 @@ class Proposal:
     agreed: int  # module pairs that applying the file gives again
     missing: list[str]  # pairs of the input that the file does not give: "target | golden"
     added: list[str]  # pairs that only the file gives
+    doubtful: list[str]  # what matching proposes but did not make: "path | path: 0.55, evidence"
     warnings: list[str] = field(default_factory=list)
 
 
@@ -68,7 +69,18 @@ def propose_mapping(target: Tree, golden: Tree, pairing: Pairing) -> Proposal:
     scopes = {rule.scope.class_name for rule in rules}
     known = tuple((name, next(iter(found))) for name, found in classes.items() if name in scopes and len(found) == 1)
     mapping = MappingFile("proposal", "", tuple(rules), classes=known)
-    return compare_pairs(target, golden, pairing, mapping, comments)
+    return replace(compare_pairs(target, golden, pairing, mapping, comments), doubtful=_doubtful(levels, other, pairing))
+
+
+def _doubtful(levels: Levels, other: Levels, pairing: Pairing) -> list[str]:
+    """Proposals below the threshold, one a module."""
+    found: dict[str, str] = {}
+    for pair in pairing.proposals:
+        sides = [" + ".join(".".join(side.paths[side.of_node[node]]) for node in nodes if side.of_node[node] > 0)
+                 for side, nodes in ((levels, pair.target), (other, pair.golden))]
+        if all(sides):
+            found.setdefault(" | ".join(sides), f"{pair.confidence:.2f}, {pair.evidence}")
+    return [f"{text}: {why}" for text, why in found.items()]
 
 
 def level_pairs(levels: Levels, other: Levels, pairing: Pairing) -> LevelPairs:
@@ -245,7 +257,8 @@ def join_proposals(proposals: Sequence[Proposal]) -> Proposal:
                                 f"{rule.destination_text} on another; the first is written")
     mapping = MappingFile("proposal", "", tuple(rules.values()), classes=tuple(classes.items()))
     return Proposal(mapping, comments, sum(one.agreed for one in proposals), [text for one in proposals for text in one.missing],
-                    [text for one in proposals for text in one.added], list(dict.fromkeys(warnings)))
+                    [text for one in proposals for text in one.added],
+                    list(dict.fromkeys(text for one in proposals for text in one.doubtful)), list(dict.fromkeys(warnings)))
 
 
 def compare_pairs(target: Tree, golden: Tree, pairing: Pairing, mapping: MappingFile, comments: dict[int, str]) -> Proposal:
@@ -266,4 +279,4 @@ def compare_pairs(target: Tree, golden: Tree, pairing: Pairing, mapping: Mapping
         return [" + ".join(target.names[node] for node in mine) + " | " + " + ".join(golden.names[node] for node in theirs)
                 for mine, theirs in sorted(chosen)]
 
-    return Proposal(mapping, comments, len(found & wanted), texts(wanted - found), texts(found - wanted), match.warnings)
+    return Proposal(mapping, comments, len(found & wanted), texts(wanted - found), texts(found - wanted), [], match.warnings)

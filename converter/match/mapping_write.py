@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import yaml
 
@@ -12,7 +13,7 @@ from converter.match.pairing import Relation
 
 _PLAIN_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
 _NOT_TEXT = frozenset("yYnN")  # YAML 1.1 has them as booleans, though few readers do
-_RESOLVER = yaml.resolver.Resolver()
+_RESOLVER: Any = yaml.resolver.Resolver()  # its methods have no types
 
 
 def write_mapping(mapping: MappingFile, header: str = "", comments: Mapping[int, str] | None = None) -> str:
