@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Iterator
+from collections.abc import Iterator
 
 from converter.judge.reasons import CATALOGUE
 from converter.judge.verdict import Status, Verdicts

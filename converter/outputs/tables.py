@@ -12,8 +12,10 @@ WANTED_TABLES: dict[str, tuple[str, str]] = {"pairs": ("", "")}
 def table_texts(content: GraphContent, names: list[str]) -> dict[str, str]:
     """The text that one step and rank adds to each of the named tables; empty for a single graph."""
     if content.golden is None or content.pairing is None or content.verdicts is None:
-        return {name: "" for name in names}
+        return dict.fromkeys(names, "")
     texts = {}
     if "pairs" in names:
-        texts["pairs"] = "".join(pairs_lines(content.target.tree, content.golden.tree, content.pairing, content.verdicts, content.step, content.rank))
+        texts["pairs"] = "".join(
+            pairs_lines(content.target.tree, content.golden.tree, content.pairing, content.verdicts, content.step, content.rank)
+        )
     return texts
