@@ -9,6 +9,7 @@ export default defineConfig({
     outDir: '../tb_graph_ascend/static',
     emptyOutDir: true,
     target: 'es2022',
+    minify: !process.env.READABLE,
     modulePreload: false,
     rollupOptions: {
       input: 'src/index.ts',

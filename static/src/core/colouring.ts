@@ -110,7 +110,12 @@ function spread(side: Side, perPair: Uint8Array, unmatchedClass: number, build: 
   return classColumn(classes);
 }
 
-export function causeClasses(status: Uint8Array, cause: Uint8Array): Uint8Array {
+/** Whether any pair was judged at all; structure dumps have pairs but no numbers. */
+export function isMeasured(status: Uint8Array): boolean {
+  return status.some((value) => value === Status.pass || value === Status.warning || value === Status.error);
+}
+
+export function causeClasses(status: Uint8Array, cause: Uint8Array, measured = isMeasured(status)): Uint8Array {
   const result = new Uint8Array(status.length);
   const byCause = new Uint8Array(8);
   byCause[Cause.clean] = CauseClass.clean;
@@ -123,7 +128,7 @@ export function causeClasses(status: Uint8Array, cause: Uint8Array): Uint8Array 
     let value = byCause[cause[p] & 7];
     if (value <= CauseClass.clean) {
       const s = status[p];
-      if (s === Status.notComparable) value = CauseClass.incomparable;
+      if (s === Status.notComparable) value = measured ? CauseClass.incomparable : CauseClass.none;
       else if (s === Status.warning) value = CauseClass.warning;
       else if (s === Status.error) value = CauseClass.error;
       else if (s === Status.pass) value = CauseClass.clean;
@@ -161,7 +166,7 @@ function scaleClasses(values: Float32Array, threshold: number): Uint8Array {
 /** Modes that the data of a graph can serve. */
 export function availableModes(graph: Graph): ColourMode[] {
   const compared = graph.golden !== null;
-  const measured = graph.verdicts.status.some((value) => value !== Status.none);
+  const measured = isMeasured(graph.verdicts.status);
   return COLOUR_MODES.filter((mode) => {
     if (mode === 'none') return true;
     if (mode === 'overflow') return graph.target.overflow !== null;

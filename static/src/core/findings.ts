@@ -91,7 +91,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
     const pair = target.pair[node];
     if (pair >= 0) {
       if (golden) {
-        const first = pairNodes(pairs, pair, 'golden')[0];
+        const first = pairs.goldenNodes[pair > 0 ? pairs.goldenEnd[pair - 1] : 0];
         if (first > g) goldenUpTo(first);
       }
       const start = pair > 0 ? pairs.targetEnd[pair - 1] : 0;

@@ -7,7 +7,7 @@
  */
 import { CONTENT_LEFT, GAP, HEADER, PAD_BOTTOM, PILL, PILL_GAP, PILL_PADDING, PILL_STEP, boxWidth } from './geometry';
 import { ROW_OPEN, ROW_PILL, type Rows } from './rows';
-import { pairNodes, Relation, sideOf, type Graph, type SideName } from './types';
+import { Relation, sideOf, type Graph, type SideName } from './types';
 
 export interface Gap {
   readonly top: number;
@@ -50,6 +50,7 @@ class Stack {
   readonly pillX: Uint16Array;
   readonly pillWidth: Uint16Array;
   readonly gaps: Gap[] = [];
+  private readonly widths: number[] = []; // by depth
   private y = 0;
   private flowY = -1; // top of the row of pills being filled
   private flowX = 0;
@@ -103,10 +104,15 @@ class Stack {
     return this.flowX + this.measured(row) <= this.contentWidth(row);
   }
 
+  /** Pills use the width of the container's content; at the root that of the pane. */
   private contentWidth(row: number): number {
     const depth = this.depth[this.rows.node[row]];
-    // Pills use the width of the container's content; at the root that of the pane.
-    return depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
+    let width = this.widths[depth];
+    if (width === undefined) {
+      width = depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
+      this.widths[depth] = width;
+    }
+    return width;
   }
 
   private measured(row: number): number {
@@ -160,12 +166,12 @@ class Stack {
   }
 }
 
-/** Indices of a longest increasing subsequence of `values`; all of them when they already increase. */
-export function longestIncreasing(values: Int32Array): Int32Array {
+/** Indices of a longest increasing subsequence of `values`; null when all of them increase already, which is the rule. */
+export function longestIncreasing(values: Int32Array): Int32Array | null {
   const n = values.length;
   let sorted = true;
   for (let i = 1; i < n && sorted; i++) sorted = values[i - 1] < values[i];
-  if (sorted) return Int32Array.from({ length: n }, (_, i) => i);
+  if (sorted) return null;
   const tails = new Int32Array(n); // tails[k]: index of the smallest last value of a subsequence of length k + 1
   const before = new Int32Array(n);
   let length = 0;
@@ -188,36 +194,37 @@ export function longestIncreasing(values: Int32Array): Int32Array {
 
 /** Events of both sides that belong together, in the order of both. */
 function anchors(graph: Graph, a: Stack, b: Stack): { a: Int32Array; b: Int32Array } {
-  const fromA: number[] = [];
-  const fromB: number[] = [];
+  const most = Math.min(a.events.length, b.events.length);
+  const fromA = new Int32Array(most);
+  const fromB = new Int32Array(most);
+  let found = 0;
   const { pairs } = graph;
   for (let at = 0; at < a.events.length; at++) {
     const event = a.events[at];
     const row = event >> 1;
     const node = a.rows.node[row];
     const pair = graph.target.pair[node];
-    if (pair < 0) continue;
-    if (firstShown(pairNodes(pairs, pair, 'target'), a.rows) !== node) continue;
-    const golden = firstShown(pairNodes(pairs, pair, 'golden'), b.rows);
+    // Of a group the first member that is on the page stands for all.
+    if (pair < 0 || firstShown(pairs.targetEnd, pairs.targetNodes, pair, a.rows.rowOf) !== node) continue;
+    const golden = firstShown(pairs.goldenEnd, pairs.goldenNodes, pair, b.rows.rowOf);
     if (golden < 0) continue;
     const goldenRow = b.rows.rowOf[golden];
     let other = b.openAt[goldenRow];
     if (event & 1) {
-      if (pairs.relation[pair] !== Relation.same) continue;
-      other = b.closeAt[goldenRow];
+      other = pairs.relation[pair] === Relation.same ? b.closeAt[goldenRow] : -1;
       if (other < 0) continue;
     }
-    fromA.push(at);
-    fromB.push(other);
+    fromA[found] = at;
+    fromB[found++] = other;
   }
-  const columnA = Int32Array.from(fromA);
-  const columnB = Int32Array.from(fromB);
+  const columnA = fromA.subarray(0, found);
+  const columnB = fromB.subarray(0, found);
   const kept = longestIncreasing(columnB);
-  return { a: kept.map((i) => columnA[i]), b: kept.map((i) => columnB[i]) };
+  return kept ? { a: kept.map((i) => columnA[i]), b: kept.map((i) => columnB[i]) } : { a: columnA, b: columnB };
 }
 
-function firstShown(nodes: Uint32Array, rows: Rows): number {
-  for (let k = 0; k < nodes.length; k++) if (rows.rowOf[nodes[k]] >= 0) return nodes[k];
+function firstShown(ends: Uint32Array, nodes: Uint32Array, pair: number, rowOf: Int32Array): number {
+  for (let k = pair > 0 ? ends[pair - 1] : 0; k < ends[pair]; k++) if (rowOf[nodes[k]] >= 0) return nodes[k];
   return -1;
 }
 

@@ -4,6 +4,7 @@ export class StringTable {
   readonly count: number;
   private readonly decoder = new TextDecoder('utf-8');
   private readonly decoded = new Map<number, string>();
+  private readonly ascii: string | null;
 
   /** `end[i]` is the offset behind string i in `utf8`. */
   constructor(
@@ -11,6 +12,9 @@ export class StringTable {
     readonly end: Uint32Array,
   ) {
     this.count = end.length;
+    // Names are nearly always ASCII: then one decoding serves all strings, each a slice at its byte offsets.
+    const whole = this.decoder.decode(utf8);
+    this.ascii = whole.length === utf8.length ? whole : null;
   }
 
   static of(strings: readonly string[]): StringTable {
@@ -28,6 +32,7 @@ export class StringTable {
   }
 
   get(index: number): string {
+    if (this.ascii !== null) return this.ascii.slice(index > 0 ? this.end[index - 1] : 0, this.end[index]);
     let text = this.decoded.get(index);
     if (text === undefined) {
       text = this.decoder.decode(this.utf8.subarray(index > 0 ? this.end[index - 1] : 0, this.end[index]));

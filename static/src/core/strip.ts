@@ -24,24 +24,38 @@ const INDEXED = /^(.*)\.(\d{1,9})$/;
 
 /** Stacks of two and more repeated modules that lie in no other stack, the largest first; forward before backward. */
 export function layerStacks(side: Side, names: Names): LayerStack[] {
-  const found = new Map<string, { label: string; direction: number; byIndex: Map<number, number[]>; size: number }>();
-  for (let node = 1; node < side.count; node++) {
-    if (side.kind[node] !== NodeKind.module) continue;
+  interface Growing {
+    readonly label: string;
+    readonly direction: number;
+    readonly byIndex: Map<number, number[]>;
+    size: number;
+  }
+  const found = new Map<string, Growing>();
+  // All nodes of one head string belong to the same stack and layer.
+  const byHead = new Map<number, { stack: Growing; members: number[] } | null>();
+  const place = (node: number): { stack: Growing; members: number[] } | null => {
     const parts = names.of(side, node);
     const match = INDEXED.exec(parts.path);
-    if (!match) continue;
-    const base = withoutRoot(match[1]);
+    const base = match ? withoutRoot(match[1]) : '';
     // "layers.3.mlp.experts": a repeat inside a repeat is part of its layer's cells. A leading number is a model chunk.
-    if (base === '' || /\.\d+(\.|$)/.test(base)) continue;
+    if (!match || base === '' || /\.\d+(\.|$)/.test(base)) return null;
     const direction = side.direction[node];
     const key = `${base} ${parts.type} ${direction}`;
     let stack = found.get(key);
     if (!stack) found.set(key, (stack = { label: base, direction, byIndex: new Map(), size: 0 }));
     const index = Number(match[2]);
-    const members = stack.byIndex.get(index);
-    if (members) members.push(node);
-    else stack.byIndex.set(index, [node]);
-    stack.size += side.end[node] - node;
+    let members = stack.byIndex.get(index);
+    if (!members) stack.byIndex.set(index, (members = []));
+    return { stack, members };
+  };
+  for (let node = 1; node < side.count; node++) {
+    if (side.kind[node] !== NodeKind.module) continue;
+    const head = side.head[node];
+    let placed = byHead.get(head);
+    if (placed === undefined) byHead.set(head, (placed = place(node)));
+    if (!placed) continue;
+    placed.members.push(node);
+    placed.stack.size += side.end[node] - node;
   }
   return [...found.values()]
     .filter((stack) => stack.byIndex.size >= 2)

@@ -37,7 +37,6 @@ export function startPainting(base: HTMLCanvasElement, over: HTMLCanvasElement, 
   const measuring = document.createElement('canvas').getContext('2d');
   if (!context || !overContext || !measuring) throw new Error('this browser gives no 2D canvas');
   const text = new TextFitter(context);
-  const ruler = new TextFitter(measuring);
 
   let labels: Labels | null = null;
   const stopLabels = effect(() => {
@@ -46,11 +45,8 @@ export function startPainting(base: HTMLCanvasElement, over: HTMLCanvasElement, 
     labels = parts.graph && parts.names && parts.colouring && parts.folds ? new Labels(parts as ConstructorParameters<typeof Labels>[0]) : null;
   });
   const stopRuler = effect(() => {
-    const font = `${FONT_SIZE - 1}px ${theme.value.family}`;
-    textMeasure.value = (words) => {
-      ruler.setFont(font);
-      return ruler.measure(words);
-    };
+    measuring.font = `${FONT_SIZE - 1}px ${theme.value.family}`;
+    textMeasure.value = (words) => measuring.measureText(words).width;
   });
 
   let frame = 0;

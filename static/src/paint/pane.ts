@@ -154,7 +154,7 @@ export function drawSign(brush: Pick<Brush, 'context' | 'theme' | 'colouring'>, 
   context.beginPath();
   context.roundRect(x, middle - size / 2, size, size, size * 0.22);
   context.fill();
-  context.fillStyle = '#fff';
+  context.fillStyle = item?.strong ? theme.onStrong : theme.ink;
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   context.font = `bold ${Math.round(size * 0.66)}px ${theme.family}`;
@@ -201,10 +201,20 @@ function drawPill(brush: Brush, list: DrawList, pill: BoxItem): void {
   const size = Math.min(SMALL * brush.zoom, pill.height * 0.62);
   text.setFont(`${size}px ${theme.family}`);
   context.textBaseline = 'middle';
+  const middle = y + height / 2 + 0.5;
+  const ink = cls?.strong ? theme.onStrong : marked && cls.id !== 'unmatched' ? theme.ink : theme.dim;
+  // The sign takes the padding at the left: the width of a pill does not depend on what it is coloured by.
+  const signed = marked && width > 28;
+  if (signed) {
+    context.textAlign = 'left';
+    context.fillStyle = cls.strong ? theme.onStrong : theme.sign(cls);
+    text.setFont(`bold ${size * 0.75}px ${theme.family}`);
+    context.fillText(cls.sign, x + height * 0.22, middle);
+    text.setFont(`${size}px ${theme.family}`);
+  }
   context.textAlign = 'center';
-  context.fillStyle = cls?.strong ? '#fff' : marked ? theme.ink : theme.dim;
-  const shown = cls?.strong ? `${cls.sign} ${label.title}` : label.title;
-  context.fillText(text.fit(shown, width - 8), x + width / 2, y + height / 2 + 0.5);
+  context.fillStyle = ink;
+  context.fillText(text.fit(label.title, width - (signed ? 16 : 10)), x + width / 2 + (signed ? height * 0.17 : 0), middle);
 }
 
 /** Many rows in one bar: the shares of their classes side by side, the worst at the left, causes at least 3 px wide. */

@@ -9,6 +9,7 @@ export interface Theme {
   readonly line: string;
   readonly soft: string;
   readonly accent: string;
+  readonly onStrong: string; // text on the fill of a strong class
   readonly family: string;
   readonly fill: (cls: ColourClass | undefined) => string;
   readonly sign: (cls: ColourClass | undefined) => string; // colour of the sign when it stands on the panel
@@ -36,6 +37,7 @@ export function readTheme(element: Element): Theme {
     line,
     soft: variable('--soft'),
     accent: variable('--accent'),
+    onStrong: variable('--on-strong') || '#fff',
     family: variable('--font') || 'system-ui, sans-serif',
     fill: (cls) => (cls ? cached(`--c-${cls.id}`, line) : line),
     sign: (cls) => (cls ? cached(`--s-${cls.id}`, dim) : dim),

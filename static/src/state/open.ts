@@ -1,11 +1,11 @@
 /** Opening runs and graph files: asks the source, decodes, and chooses what is seen first. */
 import { batch, signal } from '@preact/signals';
-import { availableModes } from '../core/colouring';
-import type { Graph, GraphKey, NodeRef } from '../core/types';
+import { availableModes, isMeasured } from '../core/colouring';
+import { NodeKind, sideOf, SIDES, type Graph, type GraphKey, type NodeRef } from '../core/types';
 import { decodeGraph, OPENING_SECTIONS, type GraphSections } from '../wire/decode';
 import { SourceError, type LocalText } from '../wire/source';
 import { openFirstLevels, select } from './actions';
-import { chosen, colouring, failure, graph, loading, microStep, runs, selection, source } from './app';
+import { chosen, colouring, failure, findingFilter, graph, loading, microStep, runs, selection, source } from './app';
 import { camera } from './view';
 
 const FIRST_ROWS = 26;
@@ -104,6 +104,8 @@ function show(opened: Graph, restore: Restore | null): void {
     camera.value = { scroll: 0, scale: 1, goldenShift: 0 };
     const modes = availableModes(opened);
     if (!modes.includes(colouring.value)) colouring.value = modes[0];
+    else if (colouring.value === 'how' && modes.includes('cause') && restore === null) colouring.value = 'cause';
+    if (opened.golden && !isMeasured(opened.verdicts.status)) findingFilter.value = new Set(['unmatched']);
   });
   openFirstLevels(opened, FIRST_ROWS);
   const first = restore?.node ?? firstOf(opened);
@@ -118,7 +120,15 @@ export function firstOf(opened: Graph): NodeRef | null {
     if (ref) return ref;
   }
   const parameter = parameters.find((item) => item.target_node > 0);
-  return parameter ? { side: 'target', node: parameter.target_node } : null;
+  if (parameter) return { side: 'target', node: parameter.target_node };
+  // Without numbers the first difference is the first thing that only one side has.
+  if (opened.golden === null || isMeasured(opened.verdicts.status)) return null;
+  for (const side of SIDES) {
+    const columns = sideOf(opened, side);
+    const node = columns ? columns.pair.findIndex((pair, i) => i > 0 && pair < 0 && columns.kind[i] === NodeKind.module) : -1;
+    if (node > 0) return { side, node };
+  }
+  return null;
 }
 
 export function divergenceRef(targetNode: number, goldenNode: number): NodeRef | null {

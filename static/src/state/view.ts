@@ -67,14 +67,13 @@ function pillMeasure(open: Graph, measure: (text: string) => number): (side: Sid
   return (which, node) => {
     const side = open[which];
     if (!side || !names.value) return 0;
-    if (side.kind[node] !== NodeKind.api) return measure(names.value.label(side, node));
     let width = widths.get(side.head[node]);
     if (width === undefined) {
-      width = measure(names.value.of(side, node).local);
+      width = measure(side.kind[node] === NodeKind.api ? names.value.of(side, node).local : names.value.label(side, node));
       widths.set(side.head[node], width);
     }
     const call = side.call[node];
-    return call === NO_CALL ? width : width + dot + digit * String(call).length;
+    return call === NO_CALL || side.kind[node] !== NodeKind.api ? width : width + dot + digit * String(call).length;
   };
 }
 

@@ -75,7 +75,7 @@ export function rowClass(open: Graph, pair: number, row: DetailRow): number {
   if (role === ROLE.parameter) return CauseClass.parameter;
   if (role === ROLE.input || role === ROLE.kwarg) return CauseClass.inherited;
   if (cause === Cause.parameter) return CauseClass.inherited;
-  return pair >= 0 ? causeClasses(open.verdicts.status.subarray(pair, pair + 1), open.verdicts.cause.subarray(pair, pair + 1))[0] : CauseClass.error;
+  return pair >= 0 ? causeClasses(open.verdicts.status.subarray(pair, pair + 1), open.verdicts.cause.subarray(pair, pair + 1), true)[0] : CauseClass.error;
 }
 
 export function verdictWords(row: DetailRow): string {

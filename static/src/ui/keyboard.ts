@@ -14,8 +14,7 @@ function typing(target: EventTarget | null): boolean {
 
 /** Buttons, lists and tables keep Enter, space and the arrows for themselves. */
 function ownsArrows(target: EventTarget | null): boolean {
-  const element = target as HTMLElement | null;
-  return element?.closest?.('button, summary, [role=listbox], [role=grid], [role=separator], .scrolls') !== null && element !== document.body;
+  return target instanceof Element && target.closest('button, summary, [role=listbox], [role=application], [role=separator], .scrolls') !== null;
 }
 
 const MOVES: Readonly<Record<string, Move>> = { ArrowUp: 'up', ArrowDown: 'down', Home: 'first', End: 'last', PageUp: 'pageUp', PageDown: 'pageDown' };

@@ -13,7 +13,6 @@ import { colours } from '../state/view';
 import { className } from './sign';
 import { theme } from './theming';
 
-const MOST_ROWS = 8;
 const MOST_TABS = 6;
 const LINE = 15;
 const GAP = 2;
@@ -25,8 +24,10 @@ const stack = computed<LayerStack | null>(() => stacks.value[Math.min(chosenStac
 const matrix = computed<Matrix | null>(() => {
   const open = graph.value;
   if (!open || !names.value || !colours.value || !stack.value) return null;
-  return layerMatrix(open, names.value, colours.value, stack.value, stripOpen.value ? MOST_ROWS : 0, microStep.value);
+  return layerMatrix(open, names.value, colours.value, stack.value, stripOpen.value ? mostRows.value : 0, microStep.value);
 });
+/** A tall window has room for more sub-modules. */
+const mostRows = signal(window.innerHeight >= 900 ? 12 : 8);
 const cursor = signal(-1); // cell under the mouse or the keyboard
 const width = signal(0);
 
@@ -73,7 +74,8 @@ function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
     const x = column * step;
     const y = HEAD + row * (LINE + GAP);
     const item = colouring.classes[shown.cls[cell]];
-    context.globalAlpha = item?.strong ? 1 : intensity(shown.error[cell], largest);
+    // Only what is wrong is tinted by how much.
+    context.globalAlpha = item && item.sign !== '' && !item.strong ? intensity(shown.error[cell], largest) : 1;
     context.fillStyle = colours_.fill(item);
     context.beginPath();
     context.roundRect(x, y, Math.max(1, step - gap), LINE, step > 8 ? 2 : 0);

@@ -1,8 +1,9 @@
 /** The answer first: where forward, backward and parameters first stop agreeing, one sentence each, and how many nodes are what. */
-import { CauseClass } from '../core/colouring';
+import { computed } from '@preact/signals';
+import { CauseClass, isMeasured } from '../core/colouring';
 import { FINDING_GROUPS, type FindingGroup } from '../core/findings';
 import { formatCount, formatError } from '../core/format';
-import { Direction, Status, sideOf, type Graph, type NodeRef } from '../core/types';
+import { Direction, sideOf, type Graph, type NodeRef } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
 import { select } from '../state/actions';
 import { findingFilter, graph, names, panel } from '../state/app';
@@ -33,18 +34,23 @@ function divergence(open: Graph, found: FirstDivergence): CardText {
   const ref = divergenceRef(found.target_node, found.golden_node);
   const name = trailOf(open, ref, found.target || found.golden[0] || '');
   const kind = t(`kind.${found.kind}` as TextKey) || found.kind;
-  return { big: name || t('verdict.gap'), why: local(found.reason) || kind, ref, cls: SIGN_OF_KIND[found.kind] ?? CauseClass.error };
+  // The sign of the box itself where it has one, so that bar and graph say the same.
+  const column = ref && (ref.side === 'target' ? causes.value?.target : causes.value?.golden);
+  const own = ref && column ? column.classes[ref.node] : 0;
+  const cls = causes.value?.classes[own]?.strong ? own : (SIGN_OF_KIND[found.kind] ?? CauseClass.error);
+  return { big: name || t('verdict.gap'), why: local(found.reason) || kind, ref, cls };
 }
 
-function calls(open: Graph, direction: number): number {
-  let count = 0;
-  for (let node = 1; node < open.target.count; node++) if (open.target.direction[node] === direction) count++;
-  return count;
-}
+/** Target nodes of each direction. */
+const calls = computed<Uint32Array>(() => {
+  const counts = new Uint32Array(3);
+  const direction = graph.value?.target.direction;
+  if (direction) for (let node = 1; node < direction.length; node++) counts[direction[node]]++;
+  return counts;
+});
 
-/** Whether the two graphs hold numbers that were compared at all. */
 function measured(open: Graph): boolean {
-  return open.verdicts.status.some((value) => value !== Status.none);
+  return isMeasured(open.verdicts.status);
 }
 
 function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
@@ -52,7 +58,7 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   if (found) return divergence(open, found);
   const plain = { ref: null, cls: -1 };
   if (!measured(open)) return { ...plain, big: t('verdict.notMeasured'), why: t('verdict.structureOnly') };
-  const count = calls(open, which === 'forward' ? Direction.forward : Direction.backward);
+  const count = calls.value[which === 'forward' ? Direction.forward : Direction.backward];
   if (count === 0) return { ...plain, big: t('verdict.noCalls'), why: t(which === 'forward' ? 'verdict.noCallsForward' : 'verdict.noCallsBackward') };
   if (which === 'backward' && open.summary.forward) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
   return { ...plain, big: t('verdict.none'), why: t('verdict.noneWhy', { count: formatCount(count) }) };
@@ -79,7 +85,7 @@ function Card({ title, card }: { readonly title: string; readonly card: CardText
       <span class="heading">{title}</span>
       <span class="big" title={card.big}>
         {item ? <Sign item={item} /> : null}
-        {card.big}
+        <span>{card.big}</span>
       </span>
       <span class="why" title={card.why}>
         {card.why}
@@ -119,7 +125,7 @@ function Counts({ open }: { readonly open: Graph }) {
   const rest = FINDING_GROUPS.filter((group) => group !== 'cause' && group !== 'clean' && list.counts[group] > 0);
   return (
     <div class="chips">
-      {chip('clean', list.counts.clean, CauseClass.clean, t('class.clean'), ['clean'])}
+      {measured(open) ? chip('clean', list.counts.clean, CauseClass.clean, t('class.clean'), ['clean']) : null}
       {measured(open) ? chip('parameter', causeCounts?.parameter ?? 0, CauseClass.parameter, t('class.parameter'), ['cause']) : null}
       {measured(open) ? chip('introduced', causeCounts?.introduced ?? 0, CauseClass.introduced, t('class.introduced'), ['cause']) : null}
       {rest.map((group) => chip(group, list.counts[group], CLASS_OF_GROUP[group] ?? 0, t(`findings.${group}` as TextKey), [group]))}

@@ -2,7 +2,7 @@
 import { PbfReader } from 'pbf';
 import { StringTable } from '../core/strings';
 import { deriveTree } from '../core/tree';
-import { NO_CALL, pairNodes, type Graph, type GraphKey, type Pairs, type Side, type Verdicts } from '../core/types';
+import { NO_CALL, type Graph, type GraphKey, type Pairs, type Side, type Verdicts } from '../core/types';
 import { column } from './columns';
 import { readPairs, readStrings, readSummary, readTopology, readVerdicts, type Topology } from './graph_pb.js';
 
@@ -112,11 +112,9 @@ export function decodeVerdicts(bytes: Uint8Array | undefined, pairCount: number)
   };
 }
 
-function assignPairs(side: Side, pairs: Pairs, which: 'target' | 'golden'): void {
-  for (let p = 0; p < pairs.count; p++) {
-    const nodes = pairNodes(pairs, p, which);
-    for (let k = 0; k < nodes.length; k++) side.pair[nodes[k]] = p;
-  }
+function assignPairs(side: Side, ends: Uint32Array, nodes: Uint32Array): void {
+  let at = 0;
+  for (let p = 0; p < ends.length; p++) for (; at < ends[p]; at++) side.pair[nodes[at]] = p;
 }
 
 export function decodeGraph(key: GraphKey, version: string, sections: GraphSections): Graph {
@@ -124,8 +122,8 @@ export function decodeGraph(key: GraphKey, version: string, sections: GraphSecti
   const target = decodeSide(sections.target, strings.count);
   const golden = sections.golden ? decodeSide(sections.golden, strings.count) : null;
   const pairs = decodePairs(golden ? sections.pairs : undefined);
-  assignPairs(target, pairs, 'target');
-  if (golden) assignPairs(golden, pairs, 'golden');
+  assignPairs(target, pairs.targetEnd, pairs.targetNodes);
+  if (golden) assignPairs(golden, pairs.goldenEnd, pairs.goldenNodes);
   return {
     key,
     version,
@@ -144,8 +142,8 @@ export function withPairs(graph: Graph, pairsBytes: Uint8Array, verdictsBytes: U
   const fresh = (side: Side): Side => ({ ...side, pair: new Int32Array(side.count).fill(-1) });
   const target = fresh(graph.target);
   const golden = graph.golden ? fresh(graph.golden) : null;
-  assignPairs(target, pairs, 'target');
-  if (golden) assignPairs(golden, pairs, 'golden');
+  assignPairs(target, pairs.targetEnd, pairs.targetNodes);
+  if (golden) assignPairs(golden, pairs.goldenEnd, pairs.goldenNodes);
   return { ...graph, target, golden, pairs, verdicts: decodeVerdicts(verdictsBytes, pairs.count), summary: readSummary(new PbfReader(summaryBytes)) };
 }
 

@@ -6,7 +6,7 @@ import { shortenMiddle } from '../../core/names';
 import { sideOf, type Graph } from '../../core/types';
 import { t, type TextKey } from '../../i18n';
 import { select } from '../../state/actions';
-import { findingFilter, graph, names, selection } from '../../state/app';
+import { findingFilter, graph, names, panelWidth, selection } from '../../state/app';
 import { findingList, findingsByError, onlyBackward, onlyForward } from '../../state/findings';
 import { reasonSummary } from '../../state/reasons';
 import { causes } from '../../state/view';
@@ -59,7 +59,7 @@ function Row({ open, row }: { readonly open: Graph; readonly row: number }) {
     <>
       <Sign item={item} />
       <span class="words" title={names.value.full(side, ref.node)}>
-        <span class="name">{shortTrail(trail, 38)}</span>
+        <span class="name">{shortTrail(trail, Math.max(14, Math.floor((panelWidth.value - 108) / 6.4)))}</span>
         <small>{pair >= 0 ? [className(item, 'cause'), reasonSummary(open, pair)].filter(Boolean).join(t('list.comma')) : t('findings.only', { side: t(`side.${ref.side}`) })}</small>
       </span>
       <span class="number">{formatError(error) || '–'}</span>
