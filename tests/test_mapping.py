@@ -514,8 +514,8 @@ def test_the_inverse_file_gives_the_same_pairs_on_a_real_pair() -> None:
 
 def test_time_is_linear_in_the_nodes() -> None:
     def model(layers: int) -> Tree:
-        modules = [("m", "Net")] + [(f"m.layers.{i}{rest}", name) for i in range(layers)
-                                    for rest, name in [("", "Layer"), (".attn", "Attn"), (".attn.qkv", "L"), (".mlp", "M"), (".mlp.fc", "L")]]
+        layer = [("", "Layer"), (".attn", "Attn"), (".attn.qkv", "L"), (".mlp", "M"), (".mlp.fc", "L")]
+        modules = [("m", "Net")] + [(f"m.layers.{i}{rest}", name) for i in range(layers) for rest, name in layer]
         apis = {path: ["Torch.mul", "Torch.add", "Functional.linear"] for path, _ in modules}
         return model_tree(modules, apis)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from converter.errors import UserError
@@ -69,11 +69,12 @@ def test_a_list_of_one_is_a_single_name() -> None:
 
 
 def test_switches_and_sections() -> None:
-    mapping = parse_mapping("invert: true\noptional: yes\nwrappers: ignore\nclasses: {A: B}\nparameters: {'*': {gamma: weight}, C: {scale: w}}\n"
-                            "A: {}\n", "m")
+    mapping = parse_mapping("invert: true\noptional: yes\nwrappers: ignore\nclasses: {A: B}\n"
+                            "parameters: {'*': {gamma: weight}, C: {scale: w}}\nA: {}\n", "m")
     assert (mapping.invert, mapping.optional, mapping.ignore_wrappers) == (True, True, True)
     assert mapping.classes == (("A", "B"),)
-    assert [(alias.class_name, alias.source, alias.destination) for alias in mapping.parameters] == [("", "gamma", "weight"), ("C", "scale", "w")]
+    aliases = [(alias.class_name, alias.source, alias.destination) for alias in mapping.parameters]
+    assert aliases == [("", "gamma", "weight"), ("C", "scale", "w")]
 
 
 def test_a_scope_with_a_path() -> None:
@@ -143,15 +144,18 @@ MISTAKES = [
     ("A:\n  x: '*'\n", "m.yaml, line 2, column 6: the counterpart has more '*' than the name before the colon"),
     ("A:\n  [x, y]: [z, w]\n", "m.yaml, line 2, column 3: a list on the left wants one single name on the right"),
     ("A:\n  x: [[y]]\n", "m.yaml, line 2, column 7: a name in this list must be a name, but a list stands here"),
-    ("A:\n  x: {to: [a, b], relatoin: sum}\n", "m.yaml, line 2, column 19: 'relatoin' means nothing in the rule of 'x': did you mean 'relation'?"),
+    ("A:\n  x: {to: [a, b], relatoin: sum}\n",
+     "m.yaml, line 2, column 19: 'relatoin' means nothing in the rule of 'x': did you mean 'relation'?"),
     ("A:\n  x: {to: [a, b], relation: concatt}\n", "m.yaml, line 2, column 29: relation 'concatt' is not known: did you mean 'concat'?"),
     ("A:\n  x: {to: y, relation: sum}\n", "m.yaml, line 2, column 14: 'relation' is for one name against several"),
     ("A:\n  x: {relation: sum}\n", "m.yaml, line 2, column 6: the rule of 'x' has no 'to'"),
     ("A:\n  x: {to: [a, b], layout: rows}\n", "m.yaml, line 2, column 27: layout 'rows' is not known"),
     ("A:\n  x: {to: [a, b], heads: 4}\n", "m.yaml, line 2, column 19: 'heads' belongs to a layout"),
     ("A:\n  x: {to: [a, b], layout: stacked, heads: 4}\n", "m.yaml, line 2, column 36: 'heads' does not belong to layout 'stacked'"),
-    ("A:\n  x: {to: [a, b], layout: per_shard, shards: two}\n", "m.yaml, line 2, column 46: 'shards' must be a whole number above 0, not 'two'"),
-    ("A:\n  x: {to: [a, b], layout: per_group, heads: 6, kv_heads: 4}\n", "m.yaml, line 2, column 38: heads (6) must be a multiple of kv_heads (4)"),
+    ("A:\n  x: {to: [a, b], layout: per_shard, shards: two}\n",
+     "m.yaml, line 2, column 46: 'shards' must be a whole number above 0, not 'two'"),
+    ("A:\n  x: {to: [a, b], layout: per_group, heads: 6, kv_heads: 4}\n",
+     "m.yaml, line 2, column 38: heads (6) must be a multiple of kv_heads (4)"),
     ("invert: maybe\n", "m.yaml, line 1, column 9: 'invert' is true or false"),
     ("wrappers: drop\n", "m.yaml, line 1, column 11: 'wrappers' is 'ignore' or 'keep'"),
     ("scopes: {a: b}\n", "m.yaml, line 1, column 9: 'scopes' is a list"),
@@ -211,6 +215,7 @@ def bindings_of(pattern, path):
     return [held for position, own in states if (held := complete(pattern, position, own)) is not None]
 
 
+@settings(deadline=None)
 @given(st.lists(components, min_size=1, max_size=4), st.lists(names, max_size=6))
 def test_filling_a_pattern_with_what_it_held_gives_the_path_again(parts: list[str], path: list[str]) -> None:
     pattern = parse_pattern(".".join(parts))
@@ -254,18 +259,21 @@ def mapping_files(draw) -> MappingFile:
             text.append({0: f"  '{key}': '{value}'", 1: f"  '{key}': {{to: ['{value}', 'o_{key}'], relation: sum}}",
                          2: f"  '{key} | p{key}': '{value}'", 3: f"  ['{key}', 'r{key}']: {{to: '{value}', layout: stacked}}"}[form])
     if draw(st.booleans()):
-        text.append("scopes: [{path: 'v.**', to_path: 'w.*', class: A, to_class: Z, rules: {f: g}}, {path: TopLayer.t, to_path: u, rules: {h: k}}]")
+        text.append("scopes: [{path: 'v.**', to_path: 'w.*', class: A, to_class: Z, rules: {f: g}}, "
+                    "{path: TopLayer.t, to_path: u, rules: {h: k}}]")
     if draw(st.booleans()):
         text.append("parameters: {'*': {gamma: weight}, A: {scale: w}}")
     text.append(f"invert: {draw(st.sampled_from(['true', 'false']))}")
     return parse_mapping("\n".join(text), "drawn")
 
 
+@settings(deadline=None)
 @given(mapping_files())
 def test_a_written_file_reads_back_as_the_same_rules(mapping: MappingFile) -> None:
     assert parse_mapping(write_mapping(mapping, "a header\nof two lines"), "again") == mapping
 
 
+@settings(deadline=None)
 @given(mapping_files())
 def test_inverting_twice_gives_the_same_rules_again(mapping: MappingFile) -> None:
     once = invert_mapping(mapping)
