@@ -1,45 +1,70 @@
-"""Dumps for tests, written entry by entry and read by the real reader."""
+"""Tiny dumps for tests: one Linear below one Net, with leaves as given."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os
 from typing import Any, Optional
 
-from converter.dumps.reader import read_dump
-from converter.tree.build import build_tree
-from converter.tree.graph import Graph, graph_of
+from converter.compare.rows import compare
+from converter.judge.judge import judge
+from converter.judge.policy import load_policy
+from converter.match.automatic import match_trees
+from converter.rank_task import read_tree
+from converter.tree.graph import graph_of
+from tests.conversions import Result
+
+LINEAR = "Module.net.fc.Linear.forward.0"
+NET = "Module.net.Net.forward.0"
 
 
-def tensor(largest: Any = 1.0, least: Any = -1.0, mean: Any = 0.0, norm: Any = 1.0, shape: Optional[list[int]] = None,
-           dtype: str = "torch.float32", requires_grad: bool = False, **more: Any) -> dict[str, Any]:
-    """A tensor leaf."""
-    return {"type": "torch.Tensor", "dtype": dtype, "shape": [2, 2] if shape is None else shape, "Max": largest, "Min": least, "Mean": mean,
-            "Norm": norm, "requires_grad": requires_grad, **more}
+def tensor(maximum: Any = 1.0, minimum: Any = -1.0, mean: Any = 0.1, norm: Any = 4.0, shape: tuple[int, ...] = (8, 4),
+           dtype: str = "torch.float32", **more: Any) -> dict[str, Any]:
+    """A tensor leaf as msprobe writes it."""
+    return {"type": "torch.Tensor", "dtype": dtype, "shape": list(shape), "Max": maximum, "Min": minimum, "Mean": mean, "Norm": norm,
+            "requires_grad": True, **more}
 
 
-def scalar(value: Any) -> dict[str, Any]:
-    return {"type": type(value).__name__, "value": value}
+def scalar(value: Any, kind: Optional[str] = None) -> dict[str, Any]:
+    """A scalar leaf."""
+    return {"type": kind or type(value).__name__, "value": value}
 
 
-def forward(inputs: list[Any], outputs: list[Any], parameters: Optional[dict[str, Any]] = None, **kwargs: Any) -> dict[str, Any]:
-    """The entry of a forward call."""
-    entry: dict[str, Any] = {"input_args": inputs, "input_kwargs": kwargs, "output": outputs}
-    return entry if parameters is None else {**entry, "parameters": parameters}
+def entry(args: Any = (), output: Any = (), parameters: Optional[dict[str, Any]] = None, kwargs: Optional[dict[str, Any]] = None) -> dict[str, Any]:
+    """A forward entry of a module."""
+    return {"input_args": list(args), "input_kwargs": kwargs or {}, "output": list(output), "parameters": parameters or {}}
 
 
-def write_dump(directory: Path, data: dict[str, Any], parents: Optional[dict[str, Optional[str]]] = None, **top: Any) -> Path:
-    """A rank directory. `parents`: node → parent of nodes that do not stand at the root."""
-    directory.mkdir(parents=True, exist_ok=True)
-    construct = {**dict.fromkeys(data), **(parents or {})}
-    content = {"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": None, **top, "data": data}
-    (directory / "dump.json").write_text(json.dumps(content), encoding="utf-8")
-    (directory / "construct.json").write_text(json.dumps(construct), encoding="utf-8")
-    (directory / "stack.json").write_text("{}", encoding="utf-8")
+def write_dump(directory: str, data: dict[str, Any], construct: Optional[dict[str, Any]] = None, **head: Any) -> str:
+    """Write the three files of a rank directory; returns the directory."""
+    os.makedirs(directory, exist_ok=True)
+    files = {"dump.json": {"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": None, **head, "data": data},
+             "construct.json": construct or {NET: None, **{name: NET for name in data if name != NET}}, "stack.json": {}}
+    for name, content in files.items():
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+            json.dump(content, file)
     return directory
 
 
-def graph(directory: Path, data: dict[str, Any], parents: Optional[dict[str, Optional[str]]] = None, **top: Any) -> Graph:
-    """The graph of a dump with these entries."""
-    dump = read_dump(str(write_dump(directory, data, parents, **top)))
-    return graph_of(dump, build_tree(dump))
+def compared(directory: str, target: dict[str, Any], golden: dict[str, Any], policy: str = "default") -> Result:
+    """Compare two dumps of the same nodes: `target` and `golden` are the data of their dump.json."""
+    left = graph_of(*read_tree(write_dump(os.path.join(directory, "target"), target)))
+    right = graph_of(*read_tree(write_dump(os.path.join(directory, "golden"), golden)))
+    pairing = match_trees(left, right)
+    comparison = compare(left, right, pairing, "statistics")
+    return Result(left, right, pairing, comparison, judge(comparison, pairing, left, right, load_policy(policy)))
+
+
+def status_of_output(directory: str, target: Any, golden: Any) -> str:
+    """Status of the Linear's pair when only its output differs."""
+    same = tensor(0.5, -0.5, 0.0, 2.0)
+    found = compared(directory, {LINEAR: entry([same], [target])}, {LINEAR: entry([same], [golden])})
+    return status_of(found, LINEAR)
+
+
+def status_of(found: Result, name: str) -> str:
+    """Status of the pair of a target node, in lower case."""
+    from converter.judge.verdict import Status
+
+    pair = int(found.pairing.pair_of_target[found.target.tree.names.index(name)])
+    return Status(int(found.verdicts.status[pair])).name.lower()

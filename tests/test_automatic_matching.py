@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 
+from converter.compare.rows import compare
+from converter.judge.judge import judge
+from converter.judge.policy import load_policy
+from converter.judge.verdict import Status
+from converter.match.automatic import match_trees
 from converter.match.pairing import How, Relation
-from tests.conversions import result
+from converter.rank_task import read_tree
+from converter.tree.graph import graph_of
+from tests.conversions import DATA, graph, result
+from tests.extra_calls import splice
 
 MEGATRON = "megatron_vs_hf"
 LAYER = {
@@ -117,3 +127,22 @@ def test_the_exact_method_needs_equal_names_below_equal_ancestors() -> None:
     found = result(f"{MEGATRON}/megatron", f"{MEGATRON}/hf", method="exact")
     assert set(found.pairing.how.tolist()) <= {int(How.EXACT)}
     assert not any(MODULE.match(name) for name in found.pairs())
+
+
+def test_two_neutral_extra_calls_alone_stay_unmatched_and_no_verdict_changes(tmp_path: Path) -> None:
+    source = os.path.join(DATA, "qwen2_24l_mix_stat/golden/step0/rank0")
+    tree = graph("qwen2_24l_mix_stat/golden/step0/rank0").tree
+    module = "Module.model.layers.5.mlp.Qwen2MLP.forward.0"
+    node = tree.names.index(module)
+    after = next(name for name in tree.names[node:int(tree.end[node])] if name.startswith("Tensor.__mul__"))
+    extra = splice(source, str(tmp_path), module, after)
+    golden = graph("qwen2_24l_mix_stat/golden/step0/rank0")
+    for left, right, side in ((graph_of(*read_tree(str(tmp_path))), golden, 0), (golden, graph_of(*read_tree(str(tmp_path))), 1)):
+        pairing = match_trees(left, right)
+        partner = (pairing.pair_of_target, pairing.pair_of_golden)
+        longer = (left, right)[side]
+        assert sorted(longer.tree.names[node] for node in range(1, longer.tree.count) if partner[side][node] < 0) == sorted(extra)
+        assert (partner[1 - side][1:] >= 0).all()
+        verdicts = judge(compare(left, right, pairing, "statistics"), pairing, left, right, load_policy("default"))
+        assert not (verdicts.status == Status.ERROR).any() and not (verdicts.status == Status.WARNING).any()
+        assert verdicts.forward is None and verdicts.backward is None
