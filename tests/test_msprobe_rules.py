@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_dumps import forward, graph, scalar, tensor
+from graphs_by_entry import forward, graph, scalar, tensor
 
 from converter.compare.columns import Comparison
 from converter.compare.rows import compare

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_dumps import forward, graph, scalar, tensor
+from graphs_by_entry import forward, graph, scalar, tensor
 
 from converter.dumps.reader import read_dump
 from converter.errors import UserError
