@@ -360,7 +360,7 @@ def _with_collections(status: NDArray[np.uint8], pairing: Pairing, target: Graph
 def _notes(comparison: Comparison, found: MsprobeVerdicts, thresholds: MsprobeThresholds) -> list[Note]:
     """The peer's own words for every row with a message, beside the numbers that our sentences name."""
     notes = []
-    for row, texts in found.messages.items():
+    for row, texts in sorted(found.messages.items()):
         mask, t, g = int(found.row_reasons[row]), int(comparison.target_row[row]), int(comparison.golden_row[row])
         arguments = {"message": "\n".join(texts)}
         if mask >> reasons.STATISTICS.code & 1:
