@@ -25,9 +25,9 @@ from converter.errors import UserError
 from converter.graphfile.container import write_atomically
 from converter.graphfile.manifest import ManifestEntry, graph_file_name, write_manifest
 from converter.judge.policy import load_policy
-from converter.match.mapping_file import parse_mapping, read_mapping
+from converter.match.mapping_file import read_mapping
 from converter.match.mapping_report import Unknown, refuse_unknown
-from converter.match.mapping_rules import MappingFile
+from converter.match.mapping_rules import MappingFile, empty_mapping
 from converter.match.pins import read_pins
 from converter.options import Options
 from converter.outputs.tables import WANTED_TABLES, table_texts
@@ -137,7 +137,7 @@ def convert(options: Options, progress: Any) -> Conversion:
 def _mapping(options: Options) -> Optional[MappingFile]:
     if options.mapping:
         return read_mapping(options.mapping)
-    return parse_mapping("", "no mapping file") if options.match == "mapping" and options.golden else None
+    return empty_mapping() if options.match == "mapping" and options.golden else None
 
 
 def _ranks(options: Options) -> tuple[list[tuple[int, int, str, str]], list[str]]:
