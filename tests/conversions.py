@@ -60,8 +60,11 @@ class Result:
         graph = self.golden if golden else self.target
         partner = self.pairing.pair_of_golden if golden else self.pairing.pair_of_target
         kinds = graph.tree.kind
-        return [graph.tree.names[node] for node in range(1, graph.tree.count)
-                if kinds[node] in (NodeKind.MODULE, NodeKind.PARAMETERS_GRAD) and partner[node] < 0]
+        return [
+            graph.tree.names[node]
+            for node in range(1, graph.tree.count)
+            if kinds[node] in (NodeKind.MODULE, NodeKind.PARAMETERS_GRAD) and partner[node] < 0
+        ]
 
 
 @functools.lru_cache(maxsize=64)

@@ -18,11 +18,27 @@ LINEAR = "Module.net.fc.Linear.forward.0"
 NET = "Module.net.Net.forward.0"
 
 
-def tensor(maximum: Any = 1.0, minimum: Any = -1.0, mean: Any = 0.1, norm: Any = 4.0, shape: tuple[int, ...] = (8, 4),
-           dtype: str = "torch.float32", **more: Any) -> dict[str, Any]:
+def tensor(
+    maximum: Any = 1.0,
+    minimum: Any = -1.0,
+    mean: Any = 0.1,
+    norm: Any = 4.0,
+    shape: tuple[int, ...] = (8, 4),
+    dtype: str = "torch.float32",
+    **more: Any,
+) -> dict[str, Any]:
     """A tensor leaf as msprobe writes it."""
-    return {"type": "torch.Tensor", "dtype": dtype, "shape": list(shape), "Max": maximum, "Min": minimum, "Mean": mean, "Norm": norm,
-            "requires_grad": True, **more}
+    return {
+        "type": "torch.Tensor",
+        "dtype": dtype,
+        "shape": list(shape),
+        "Max": maximum,
+        "Min": minimum,
+        "Mean": mean,
+        "Norm": norm,
+        "requires_grad": True,
+        **more,
+    }
 
 
 def scalar(value: Any, kind: Optional[str] = None) -> dict[str, Any]:
@@ -30,7 +46,9 @@ def scalar(value: Any, kind: Optional[str] = None) -> dict[str, Any]:
     return {"type": kind or type(value).__name__, "value": value}
 
 
-def entry(args: Any = (), output: Any = (), parameters: Optional[dict[str, Any]] = None, kwargs: Optional[dict[str, Any]] = None) -> dict[str, Any]:
+def entry(
+    args: Any = (), output: Any = (), parameters: Optional[dict[str, Any]] = None, kwargs: Optional[dict[str, Any]] = None
+) -> dict[str, Any]:
     """A forward entry of a module."""
     return {"input_args": list(args), "input_kwargs": kwargs or {}, "output": list(output), "parameters": parameters or {}}
 
@@ -38,8 +56,11 @@ def entry(args: Any = (), output: Any = (), parameters: Optional[dict[str, Any]]
 def write_dump(directory: str, data: dict[str, Any], construct: Optional[dict[str, Any]] = None, **head: Any) -> str:
     """Write the three files of a rank directory; returns the directory."""
     os.makedirs(directory, exist_ok=True)
-    files = {"dump.json": {"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": None, **head, "data": data},
-             "construct.json": construct or {NET: None, **{name: NET for name in data if name != NET}}, "stack.json": {}}
+    files = {
+        "dump.json": {"task": "statistics", "level": "mix", "framework": "pytorch", "dump_data_dir": None, **head, "data": data},
+        "construct.json": construct or {NET: None, **{name: NET for name in data if name != NET}},
+        "stack.json": {},
+    }
     for name, content in files.items():
         with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
             json.dump(content, file)

@@ -35,16 +35,23 @@ MODULE = re.compile(r"Module\.(.+)\.\w+\.(forward|backward|parameters_grad)\.(\d
 
 def counterparts() -> dict[str, list[str]]:
     """Megatron path → Hugging Face paths, for all modules that have a counterpart."""
-    truth = {"embedding.word_embeddings": ["model.embed_tokens"], "rotary_pos_emb": ["model.rotary_emb"],
-             "decoder.final_layernorm": ["model.norm"], "output_layer": ["lm_head"]}
+    truth = {
+        "embedding.word_embeddings": ["model.embed_tokens"],
+        "rotary_pos_emb": ["model.rotary_emb"],
+        "decoder.final_layernorm": ["model.norm"],
+        "output_layer": ["lm_head"],
+    }
     for layer in range(4):
         truth[f"decoder.layers.{layer}"] = [f"model.layers.{layer}"]
-        truth.update({f"decoder.layers.{layer}.{mine}": [f"model.layers.{layer}.{other}" for other in others] for mine, others in LAYER.items()})
+        truth.update(
+            {f"decoder.layers.{layer}.{mine}": [f"model.layers.{layer}.{other}" for other in others] for mine, others in LAYER.items()}
+        )
     return truth
 
 
 def module_pairs(target: str, golden: str) -> dict[tuple[str, str, str], list[str]]:
     """(target path without wrappers, direction, call) → golden paths without wrappers."""
+
     def parts(name: str) -> tuple[str, str, str]:
         found = MODULE.match(name)
         assert found is not None
@@ -89,8 +96,19 @@ def test_fused_layers_are_concatenations_with_their_evidence() -> None:
 def test_only_wrappers_and_modules_without_a_counterpart_stay_unmatched() -> None:
     found = result(f"{MEGATRON}/megatron", f"{MEGATRON}/hf")
     left = {MODULE.match(name)[1].rsplit(".", 1)[-1] for name in found.unmatched_modules()}  # type: ignore[index]
-    assert left == {"embedding", "embedding_dropout", "decoder", "q_layernorm", "k_layernorm", "core_attention", "scale_mask_softmax",
-                    "attention_dropout", "pre_cross_attn_layernorm", "cross_attention", "cross_attn_bda"}
+    assert left == {
+        "embedding",
+        "embedding_dropout",
+        "decoder",
+        "q_layernorm",
+        "k_layernorm",
+        "core_attention",
+        "scale_mask_softmax",
+        "attention_dropout",
+        "pre_cross_attn_layernorm",
+        "cross_attention",
+        "cross_attn_bda",
+    }
     assert {MODULE.match(name)[1].rsplit(".", 1)[-1] for name in found.unmatched_modules(golden=True)} == {"model", "act_fn"}  # type: ignore[index]
 
 
@@ -134,7 +152,7 @@ def test_two_neutral_extra_calls_alone_stay_unmatched_and_no_verdict_changes(tmp
     tree = graph("qwen2_24l_mix_stat/golden/step0/rank0").tree
     module = "Module.model.layers.5.mlp.Qwen2MLP.forward.0"
     node = tree.names.index(module)
-    after = next(name for name in tree.names[node:int(tree.end[node])] if name.startswith("Tensor.__mul__"))
+    after = next(name for name in tree.names[node : int(tree.end[node])] if name.startswith("Tensor.__mul__"))
     extra = splice(source, str(tmp_path), module, after)
     golden = graph("qwen2_24l_mix_stat/golden/step0/rank0")
     for left, right, side in ((graph_of(*read_tree(str(tmp_path))), golden, 0), (golden, graph_of(*read_tree(str(tmp_path))), 1)):

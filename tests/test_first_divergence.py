@@ -37,11 +37,23 @@ def test_of_a_clean_pair_nearly_every_module_could_be_compared(target: str, gold
 
 
 BUGS = [
-    (f"{MEGATRON}/megatron_bug_qkv_bias", f"{MEGATRON}/hf", "parameter", "decoder.layers.2.self_attention.linear_qkv", "layers.2.self_attn.q_proj"),
+    (
+        f"{MEGATRON}/megatron_bug_qkv_bias",
+        f"{MEGATRON}/hf",
+        "parameter",
+        "decoder.layers.2.self_attention.linear_qkv",
+        "layers.2.self_attn.q_proj",
+    ),
     (f"{MEGATRON}/megatron_bug_nan", f"{MEGATRON}/hf", "nonfinite", "decoder.layers.2.mlp.linear_fc1", "layers.2.mlp.gate_proj"),
     (f"{MEGATRON}/megatron_bug_gate_up", f"{MEGATRON}/hf", "gap", "decoder.layers.1.mlp.MLP", "layers.1.mlp.Qwen2MLP"),
     (f"{MINDSPORE}/mindspore", f"{MINDSPORE}/torch_bug_gelu", "introduced", "layers.2.mlp.act", "layers.2.mlp.act"),
-    ("qwen2_24l_mix_stat/target", "qwen2_24l_mix_stat/golden", "parameter", "model.layers.12.mlp.down_proj", "model.layers.12.mlp.down_proj"),
+    (
+        "qwen2_24l_mix_stat/target",
+        "qwen2_24l_mix_stat/golden",
+        "parameter",
+        "model.layers.12.mlp.down_proj",
+        "model.layers.12.mlp.down_proj",
+    ),
     ("ms_cnn_mix_stat/target", "ms_cnn_mix_stat/golden", "parameter", "Cell.fc.Dense", "Cell.fc.Dense"),
 ]
 
@@ -70,7 +82,8 @@ def test_a_wrong_gradient_alone_leaves_forward_clean_and_is_named_in_backward() 
     assert found.verdicts.backward is not None
     assert "decoder.layers.1.mlp.linear_fc2" in found.target.tree.names[found.verdicts.backward.target_node]
     assert [entry.target for entry in found.verdicts.parameters] == [
-        "Module.0.decoder.layers.1.mlp.linear_fc2.RowParallelLinear.parameters_grad.0.weight"]
+        "Module.0.decoder.layers.1.mlp.linear_fc2.RowParallelLinear.parameters_grad.0.weight"
+    ]
     assert found.count(Status.ERROR) == 1
 
 

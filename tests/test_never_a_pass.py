@@ -25,8 +25,10 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "None against a tensor": (None, tensor()),
     "a tensor against None": (tensor(), None),
     "a number against a tensor": (scalar(3), tensor()),
-    "complex statistics that differ": (tensor("(1+2j)", "(0+0j)", "(1+0j)", "3.0", dtype="torch.complex64"),
-                                       tensor("(1-2j)", "(0+0j)", "(1+0j)", "3.0", dtype="torch.complex64")),
+    "complex statistics that differ": (
+        tensor("(1+2j)", "(0+0j)", "(1+0j)", "3.0", dtype="torch.complex64"),
+        tensor("(1-2j)", "(0+0j)", "(1+0j)", "3.0", dtype="torch.complex64"),
+    ),
     "golden all zeros": (tensor(), tensor(0.0, 0.0, 0.0, 0.0)),
     "target all zeros": (tensor(0.0, 0.0, 0.0, 0.0), tensor()),
     "equal norm, wrong maximum": (tensor(maximum=5.0), tensor()),
@@ -35,12 +37,17 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "sign flipped": (tensor(1.0, -2.0, -0.1), tensor(2.0, -1.0, 0.1)),
     "another number of elements": (tensor(shape=(8, 4)), tensor(shape=(8, 5))),
     "an integer off by one": (tensor(7, 0, None, None, dtype="torch.int64"), tensor(8, 0, None, None, dtype="torch.int64")),
-    "integers beyond 2^53 off by one": (tensor(2**60 + 1, 0, None, None, dtype="torch.int64"), tensor(2**60, 0, None, None, dtype="torch.int64")),
+    "integers beyond 2^53 off by one": (
+        tensor(2**60 + 1, 0, None, None, dtype="torch.int64"),
+        tensor(2**60, 0, None, None, dtype="torch.int64"),
+    ),
     "another scalar": (scalar(3), scalar(4)),
     "another text": (scalar("a"), scalar("b")),
     "True against False": (scalar(True), scalar(False)),
-    "another checksum without statistics": ({"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "md5": "0x1234567812345678"},
-                                            {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "md5": "0x1234567812345679"}),
+    "another checksum without statistics": (
+        {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "md5": "0x1234567812345678"},
+        {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "md5": "0x1234567812345679"},
+    ),
 }
 
 
@@ -78,8 +85,11 @@ def test_what_is_no_difference_passes(name: str, tmp_path: Path) -> None:
 def test_things_of_another_kind_are_not_comparable_between_different_code(tmp_path: Path) -> None:
     mine = "Module.net.fc.MyLinear.forward.0"
     mask, additive = tensor(True, False, None, None, dtype="torch.bool"), tensor(0.0, -INF, -INF, INF)
-    found = compared(str(tmp_path), {mine: entry([], [tensor()], kwargs={"attention_mask": mask})},
-                     {LINEAR: entry([], [tensor()], kwargs={"attention_mask": additive})})
+    found = compared(
+        str(tmp_path),
+        {mine: entry([], [tensor()], kwargs={"attention_mask": mask})},
+        {LINEAR: entry([], [tensor()], kwargs={"attention_mask": additive})},
+    )
     assert status_of(found, mine) == "pass"
     assert 4 in found.verdicts.row_status.tolist()
 
@@ -91,26 +101,46 @@ def test_a_tensor_that_only_one_side_has_is_an_error_in_the_same_code(tmp_path: 
 
 def test_swapped_keyword_arguments_are_joined_by_name(tmp_path: Path) -> None:
     a, b = tensor(1.0, -1.0, 0.0, 3.0), tensor(9.0, -9.0, 0.0, 30.0)
-    found = compared(str(tmp_path), {LINEAR: entry([], [tensor()], kwargs={"x": a, "y": b})},
-                     {LINEAR: entry([], [tensor()], kwargs={"y": b, "x": a})})
+    found = compared(
+        str(tmp_path), {LINEAR: entry([], [tensor()], kwargs={"x": a, "y": b})}, {LINEAR: entry([], [tensor()], kwargs={"y": b, "x": a})}
+    )
     assert status_of(found, LINEAR) == "pass"
 
 
 def test_a_module_path_with_the_word_output_is_no_output(tmp_path: Path) -> None:
     name = "Module.net.output.dense.Linear.forward.0"
-    found = compared(str(tmp_path), {name: entry([tensor()], [tensor()], {"weight": tensor(2.0, -2.0, 0.2, 8.0)})},
-                     {name: entry([tensor()], [tensor()], {"weight": tensor()})})
+    found = compared(
+        str(tmp_path),
+        {name: entry([tensor()], [tensor()], {"weight": tensor(2.0, -2.0, 0.2, 8.0)})},
+        {name: entry([tensor()], [tensor()], {"weight": tensor()})},
+    )
     assert found.verdicts.forward is not None and found.verdicts.forward.kind == "parameter"
 
 
-numbers = st.one_of(st.floats(allow_nan=True, allow_infinity=True, width=32), st.none(), st.booleans(), st.integers(-2**70, 2**70),
-                    st.sampled_from(["nan", "inf", "-inf", "(1+2j)", ""]))
+numbers = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True, width=32),
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.sampled_from(["nan", "inf", "-inf", "(1+2j)", ""]),
+)
 leaf = st.one_of(
-    st.none(), st.builds(dict), st.builds(scalar, st.one_of(st.integers(), st.floats(), st.text(max_size=5), st.booleans())),
-    st.builds(tensor, numbers, numbers, numbers, numbers, st.sampled_from([(), (0,), (3,), (2, 3), (3, 2), (1, 2, 3)]),
-              st.sampled_from(["torch.float32", "Float32", "torch.bfloat16", "torch.int64", "torch.bool", "torch.complex64", "weird", ""])),
-    st.just({"type": "slice", "value": [0, None, 2]}), st.just({"type": "torch.Size", "value": [2, 3]}),
-    st.just({"type": "torch.ProcessGroup", "group_ranks": [0, 1], "group_id": "1"}))
+    st.none(),
+    st.builds(dict),
+    st.builds(scalar, st.one_of(st.integers(), st.floats(), st.text(max_size=5), st.booleans())),
+    st.builds(
+        tensor,
+        numbers,
+        numbers,
+        numbers,
+        numbers,
+        st.sampled_from([(), (0,), (3,), (2, 3), (3, 2), (1, 2, 3)]),
+        st.sampled_from(["torch.float32", "Float32", "torch.bfloat16", "torch.int64", "torch.bool", "torch.complex64", "weird", ""]),
+    ),
+    st.just({"type": "slice", "value": [0, None, 2]}),
+    st.just({"type": "torch.Size", "value": [2, 3]}),
+    st.just({"type": "torch.ProcessGroup", "group_ranks": [0, 1], "group_id": "1"}),
+)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -130,7 +160,9 @@ def test_no_leaf_crashes_and_a_non_finite_difference_never_passes(target: Any, g
 @given(factor=st.floats(1e-6, 1e6), error=st.floats(0, 0.5))
 def test_a_verdict_does_not_depend_on_the_unit(factor: float, error: float, tmp_path: Path) -> None:
     def of(scale: float) -> str:
-        return status_of_output(str(tmp_path), tensor(scale * (1 + error), -scale, 0.1 * scale, 4 * scale), tensor(scale, -scale, 0.1 * scale, 4 * scale))
+        return status_of_output(
+            str(tmp_path), tensor(scale * (1 + error), -scale, 0.1 * scale, 4 * scale), tensor(scale, -scale, 0.1 * scale, 4 * scale)
+        )
 
     near = any(abs(error - limit) < 1e-9 for limit in (2e-5, 1e-4))
     assert near or of(1.0) == of(factor)
