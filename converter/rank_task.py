@@ -30,12 +30,11 @@ from converter.judge.policy import Policy
 from converter.judge.row_facts import row_facts
 from converter.judge.tolerance import row_tolerances
 from converter.judge.verdict import Verdicts
-from converter.match.automatic import match_trees
-from converter.match.mapping import match_by_mapping
+from converter.match.all_steps import match_graphs
 from converter.match.mapping_report import Unknown
 from converter.match.mapping_rules import MappingFile
 from converter.match.pairing import Pairing
-from converter.match.pins import Pins, pinned_pairs
+from converter.match.pins import Pins
 from converter.tree.build import build_tree
 from converter.tree.columns import Tree
 from converter.tree.graph import Graph, graph_of
@@ -115,13 +114,14 @@ def _convert(task: RankTask, progress: Callable[[str, float], None]) -> RankData
     golden = graph_of(golden_dump, golden_tree)
     golden_side = replace(side_of(golden_dump, golden_tree, task.golden_as_given), overflow=_overflow(task, golden))
     progress("match", 0.4)
-    pairing, unknown = _match(task, target, golden, (dump, golden_dump))
+    pairing, unknown = match_graphs(target, golden, task.method, task.mapping, task.pins, (dump, golden_dump))
     clock.stop("match")
     progress("compare", 0.55)
     mode, mode_warnings = comparison_mode(target_side, golden_side)
     comparison = compare(target, golden, pairing, mode)
     if mode == "tensor":
-        comparison = _measure(task, comparison, pairing, target, golden, dump, golden_dump)
+        directories = (dump.tensor_directory, golden_dump.tensor_directory)
+        comparison = measure_elements(comparison, pairing, target, golden, task.policy, directories, task.tensor_jobs)
     clock.stop("compare")
     progress("judge", 0.75)
     verdicts = judge_under(task.policy, comparison, pairing, target, golden)
@@ -184,23 +184,6 @@ def _json_bytes(directory: str) -> int:
         return 0
 
 
-def _match(task: RankTask, target: Graph, golden: Graph, dumps: tuple[Dump, Dump]) -> tuple[Pairing, list[Unknown]]:
-    given, refused, warnings = pinned_pairs(task.pins, target.tree, golden.tree) if task.pins else ([], [], [])
-    if task.mapping is None:
-        return match_trees(target, golden, task.method, given, refused, warnings=warnings), []
-    taken_target, taken_golden = np.zeros(target.tree.count, np.bool_), np.zeros(golden.tree.count, np.bool_)
-    for pair in given:
-        taken_target[list(pair.target)] = True
-        taken_golden[list(pair.golden)] = True
-    found = match_by_mapping(
-        target.tree, golden.tree, task.mapping, taken_target, taken_golden, dumps, unruled_apis=task.method == "mapping"
-    )
-    pairing = match_trees(
-        target, golden, task.method, given + found.pairs(), refused, found.rules, found.aliases, found.layouts, warnings + found.warnings
-    )
-    return pairing, found.unknown
-
-
 def comparison_mode(target: GraphSide, golden: GraphSide) -> tuple[str, list[str]]:
     """(mode, warnings): tensor only if both sides have tensors, checksum if both have nothing better, else statistics."""
     a, b = target.origin, golden.origin
@@ -220,11 +203,12 @@ def comparison_mode(target: GraphSide, golden: GraphSide) -> tuple[str, list[str
     return "statistics", warnings
 
 
-def _measure(
-    task: RankTask, comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph, dump: Dump, golden_dump: Dump
+def measure_elements(
+    comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph, policy: Policy, directories: tuple[str, str], jobs: int
 ) -> Comparison:
+    """The comparison with its elements measured from the tensor files of both sides (`directories`: target's, golden's)."""
     facts = row_facts(comparison, pairing, target, golden)
-    tolerance = row_tolerances(comparison, facts, pairing, target, task.policy).warning
+    tolerance = row_tolerances(comparison, facts, pairing, target, policy).warning
     counts = np.diff(comparison.row_end, prepend=0)
     starts = comparison.row_end - counts
     layouts = {
@@ -232,12 +216,11 @@ def _measure(
     }
     return measure_rows(
         comparison,
-        dump.tensor_directory,
-        golden_dump.tensor_directory,
+        *directories,
         tolerance,
         same_code_of_row=facts.same_code,
         layout_of_row=layouts,
-        jobs=task.tensor_jobs,
+        jobs=jobs,
     )
 
 

@@ -15,6 +15,7 @@ from tb_graph_ascend.get_graph import get_graph
 from tb_graph_ascend.get_section import get_section
 from tb_graph_ascend.list_runs import list_runs
 from tb_graph_ascend.open_graphs import OpenGraphs
+from tb_graph_ascend.post_rematch import get_policies, get_templates, post_propose, post_rematch
 from tb_graph_ascend.request_checks import RequestProblem
 from tb_graph_ascend.responses import problem_response
 from tb_graph_ascend.run_finder import RunFinder
@@ -38,6 +39,10 @@ def routes(finder: RunFinder, host: str, served_as: list[str]) -> dict[str, Any]
         "/graph": handle(GET=lambda request: get_graph(request, finder, graphs)),
         "/section": handle(GET=lambda request: get_section(request, finder, graphs)),
         "/matches": handle(GET=lambda request: get_matches(request, finder), POST=lambda request: post_matches(request, finder, served_as)),
+        "/rematch": handle(POST=lambda request: post_rematch(request, finder, served_as)),
+        "/propose": handle(POST=lambda request: post_propose(request, finder, served_as)),
+        "/templates": handle(GET=get_templates),
+        "/policies": handle(GET=get_policies),
     }
 
 

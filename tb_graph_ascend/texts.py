@@ -88,3 +88,12 @@ def broken_matches(why: str) -> Problem:
 
 def cannot_write(why: str) -> Problem:
     return Problem("read_only", f"The matches could not be written: {why}.", f"无法写入匹配文件：{why}。")
+
+TOO_LARGE = Problem("too_large", "Refused: the request is larger than 16 MiB.", "已拒绝：请求超过 16 MiB。")
+BUSY = Problem("busy", "The server is matching other graphs at the moment. Try again in a minute.", "服务器正在匹配其他图，请稍后重试。")
+
+
+def too_slow(seconds: float) -> Problem:
+    return Problem("too_slow",
+                   f"Matching again took longer than {seconds:.0f} seconds and was stopped. Use graph-convert for graphs of this size.",
+                   f"重新匹配超过 {seconds:.0f} 秒，已停止。此规模的图请使用 graph-convert。")

@@ -8,11 +8,11 @@ made the call count. Frames run from the innermost outwards, "File PATH, line N,
 from __future__ import annotations
 
 import re
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from converter.dumps.columns import Dump
 from converter.tree.columns import Direction, NodeKind, Tree
 
 _HOOK = "Template"  # the collector's own wrapper
@@ -21,6 +21,21 @@ _NOT_FROM = ("msprobe", "MindSpeed")
 _NOT_IN = ("construct", "__call__")
 _TORCH_END = re.compile(r"in (for|back)ward,")
 _NEVER = ("Primitive", "Jit")
+
+
+class CallStacks(Protocol):
+    """What is needed of a dump: the stack of each of its nodes. A graph file gives the same (rematch.py)."""
+
+    @property
+    def framework(self) -> str: ...
+
+    @property
+    def stacks(self) -> list[tuple[str, ...]]:
+        """Distinct stacks, innermost frame first."""
+
+    @property
+    def stack(self) -> NDArray[np.int32]:
+        """[dump nodes]: id into `stacks`, -1 = none."""
 
 
 def frame_scope(lines: tuple[str, ...], mindspore: bool) -> str:
@@ -49,7 +64,7 @@ def frame_scope(lines: tuple[str, ...], mindspore: bool) -> str:
     return scope
 
 
-def frame_scopes(tree: Tree, dump: Dump) -> list[str]:
+def frame_scopes(tree: Tree, dump: CallStacks) -> list[str]:
     """Per node the framework function its API was called from; "" for modules, primitives and nodes without a stack.
 
     A backward API has the scope of the forward API of the same name and call number.

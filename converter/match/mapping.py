@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from converter.dumps.columns import Dump
-from converter.match.frame_scope import frame_scopes
+from converter.match.frame_scope import CallStacks, frame_scopes
 from converter.match.mapping_calls import Side, group_calls, join, pair_calls, prepare_side
 from converter.match.mapping_claims import claim_levels, parameter_aliases
 from converter.match.mapping_convert import Conversion, Destination, Path, Rules, State, convert_levels, paths_below, prepare, step
@@ -56,14 +55,14 @@ class MappingMatch:
 
 
 def match_by_mapping(target: Tree, golden: Tree, mapping: MappingFile, taken_target: NDArray[np.bool_] | None = None,
-                     taken_golden: NDArray[np.bool_] | None = None, dumps: tuple[Dump, Dump] | None = None,
+                     taken_golden: NDArray[np.bool_] | None = None, dumps: tuple[CallStacks, CallStacks] | None = None,
                      unruled_apis: bool = True) -> MappingMatch:
     """Pair the nodes of two trees by a mapping file.
 
     Args:
         taken_target, taken_golden: bool per node: already paired by an earlier step, left out here.
-        dumps: target's and golden's dump. With their stacks an API is also scoped by the framework function that issued
-            it; without, or if either side has no stacks, by its module only.
+        dumps: target's and golden's dump, or their call stacks. With them an API is also scoped by the framework function
+            that issued it; without, or if either side has no stacks, by its module only.
         unruled_apis: pair APIs whose name no rule mentions, in call order. False leaves them to the alignment of API sequences.
     Raises:
         UserError: two rules claim one module; two aliases contradict each other.
@@ -119,7 +118,8 @@ def _origin(conversion: Conversion, levels: Levels, tree: Tree) -> NDArray[np.in
     return np.where(levels.of_node >= 0, of_level[levels.of_node], 0)
 
 
-def _frame_scopes(source: Tree, destination: Tree, dumps: tuple[Dump, Dump] | None, inverted: bool) -> tuple[list[str], list[str]] | None:
+def _frame_scopes(source: Tree, destination: Tree, dumps: tuple[CallStacks, CallStacks] | None,
+                  inverted: bool) -> tuple[list[str], list[str]] | None:
     if dumps is None or not dumps[0].stacks or not dumps[1].stacks:
         return None
     mine, other = (dumps[1], dumps[0]) if inverted else dumps
