@@ -8,6 +8,7 @@ reference reader.
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from collections.abc import Callable
@@ -136,40 +137,65 @@ def _read_piece(entries: Entries, buffer: bytearray, begin: int, end: int, bound
     before, behind = buffer[begin - 1], buffer[end]
     buffer[begin - 1], buffer[end] = 0x7B, 0x7D  # { }
     try:
-        with memoryview(buffer) as view, view[begin - 1:end + 1] as piece:
-            _read_object(entries, piece, count)
+        _read_object(entries, memoryview(buffer)[begin - 1:end + 1], count)
     except msgspec.DecodeError:
         raise Unreadable from None
     buffer[begin - 1], buffer[end] = before, behind
 
 
 def _read_object(entries: Entries, piece: memoryview, count: int) -> None:
-    """Read an object of `count` entries; fewer means that a name was repeated."""
+    """Read an object in which `count` entries end like ordinary ones."""
     try:
         decoded = decode_entries(piece)
         if len(decoded) != count:
-            raise Unreadable
+            _refuse_repeated(piece, len(decoded))
         _add(entries, decoded)
         return
     except (msgspec.ValidationError, NotTyped):
         pass
     # Something here is out of the ordinary. Entry by entry, so that only those that are go the general way.
+    texts = split_entries(piece)
+    if len(texts) != count:
+        _refuse_repeated(piece, len(texts))
     ordinary: dict[str, Any] = {}
-    for name, text in split_entries(piece).items():
+    for name, text in texts.items():
         try:
             ordinary[name] = decode_entry(text)
         except msgspec.ValidationError:
-            _add_ordinary(entries, ordinary)
+            _add_mostly_ordinary(entries, ordinary, texts)
             ordinary = {}
             _add_general(entries, name, text)
-    _add_ordinary(entries, ordinary)
+    _add_mostly_ordinary(entries, ordinary, texts)
 
 
-def _add_ordinary(entries: Entries, decoded: dict[str, Any]) -> None:
+def _refuse_repeated(piece: memoryview, count: int) -> None:
+    """Raise Unreadable when an object has more than `count` members, so that some are repeated."""
+    members = 0
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal members
+        members = len(pairs)  # the outermost object comes last
+
+    try:
+        json.loads(bytes(piece), object_pairs_hook=note, parse_int=str)
+    except (ValueError, RecursionError):
+        raise Unreadable from None
+    if members != count:
+        raise Unreadable
+
+
+def _add_mostly_ordinary(entries: Entries, decoded: dict[str, Any], texts: dict[str, msgspec.Raw]) -> None:
+    """Add entries that decode, though perhaps to something that only the general rules can read."""
     try:
         _add(entries, decoded)
+        return
     except NotTyped:
-        raise Unreadable from None
+        pass
+    for name, entry in decoded.items():
+        try:
+            _add(entries, {name: entry})
+        except NotTyped:
+            _add_general(entries, name, texts[name])
 
 
 def _add_general(entries: Entries, name: str, text: msgspec.Raw) -> None:

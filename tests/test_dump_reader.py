@@ -1,0 +1,545 @@
+"""What the reader makes of dump.json, construct.json and stack.json."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from converter.dumps import entries, reader, reference
+from converter.dumps.columns import (
+    PRESENT_BOOLEAN,
+    PRESENT_EXACT,
+    PRESENT_MAX,
+    PRESENT_MEAN,
+    PRESENT_MIN,
+    PRESENT_NORM,
+    PRESENT_NUMBERS,
+    LeafKind,
+    Role,
+)
+from converter.dumps.reader import read_dump
+from converter.errors import UserError
+from tests.dump_files import DATA, RANK_DIRECTORIES, plain, rows_of, tensor, write_dump, write_entry, write_texts
+
+NODE = "Functional.f.0.forward"
+
+
+@pytest.fixture
+def no_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make it an error when the fast reader hands over to the reference reader."""
+    def refuse(folder: Path) -> None:
+        raise AssertionError(f"{folder} was left to the reference reader")
+    monkeypatch.setattr(reader.reference, "read_dump", refuse)
+
+
+def write_output(tmp_path: Path, text: str) -> str:
+    """A dump whose only entry has this text as its only output."""
+    return write_texts(tmp_path, f'{{"data": {{"A.f.0.forward": {{"output": [{text}]}}}}}}')
+
+
+def leaf_of(tmp_path: Path, leaf: Any) -> dict[str, Any]:
+    """The row of a leaf that is the only argument of a call."""
+    [row] = rows_of(read_dump(write_entry(tmp_path, {"input_args": [leaf]})))
+    return row
+
+
+# ---------------------------------------------------------------- both readers agree
+
+
+@pytest.mark.parametrize("folder", RANK_DIRECTORIES, ids=lambda folder: str(folder.relative_to(DATA)))
+def test_every_dump_reads_alike_with_the_reference_reader(folder: Path) -> None:
+    assert plain(read_dump(folder)) == plain(reference.read_dump(folder))
+
+
+@pytest.mark.parametrize("folder", RANK_DIRECTORIES, ids=lambda folder: str(folder.relative_to(DATA)))
+def test_no_real_dump_needs_the_reference_reader(folder: Path, no_fallback: None) -> None:
+    read_dump(folder)
+
+
+@pytest.mark.parametrize("size", [64, 1000, 1 << 14])
+def test_the_size_of_the_pieces_does_not_matter(size: int, monkeypatch: pytest.MonkeyPatch, no_fallback: None) -> None:
+    folder = DATA / "megatron_vs_hf" / "megatron_bug_nan" / "step0" / "rank0"
+    whole = plain(read_dump(folder))
+    monkeypatch.setattr(entries, "PIECE_SIZE", max(size, 200))
+    assert plain(read_dump(folder)) == whole
+
+
+numbers = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True), st.integers(-2 ** 70, 2 ** 70), st.booleans(), st.none(),
+    st.sampled_from(["nan", "inf", "-inf", "NaN", "Infinity", "1.5", "(1+2j)", "", "\x7f", 10 ** 400, -0.0, 0, 1, 2 ** 53, 2 ** 53 + 1]))
+texts = st.one_of(
+    st.sampled_from(["", "-1", "float", "torch.Tensor", "a, NaN ]", "-Infinity", '"', "\\", "\ud800", "值", "\x7f"]), st.text(max_size=5))
+shapes = st.one_of(st.lists(st.integers(0, 9), max_size=3), st.sampled_from([None, "2,3", [2.0], [True], [2 ** 63], [[2]], {}]))
+tensors = st.builds(
+    lambda base, drop, more: {key: value for key, value in {**base, **more}.items() if key not in drop},
+    st.fixed_dictionaries({"type": st.sampled_from(["torch.Tensor", "mindspore.Tensor", "x.DTensor"]),
+                           "dtype": st.sampled_from(["torch.float32", "Float32", None]), "shape": shapes,
+                            "Max": numbers, "Min": numbers, "Mean": numbers, "Norm": numbers,
+                           "requires_grad": st.sampled_from([True, False, None, "True", 1])}),
+    st.sets(st.sampled_from(["type", "dtype", "shape", "Max", "Norm", "requires_grad"]), max_size=2),
+    st.dictionaries(st.sampled_from(["md5", "data_name", "layout", "value", "group_id"]), texts, max_size=2))
+scalars = st.builds(
+    lambda kind, value: {"type": kind, "value": value},
+    st.one_of(st.sampled_from(["int", "float", "bool", "str", "complex", "slice", "torch.Size", "torch.dtype", ""]), texts),
+    st.one_of(numbers, texts, st.lists(numbers, max_size=2), st.dictionaries(texts, numbers, max_size=1)))
+others = st.one_of(
+    st.none(), st.just({}), st.just([]), numbers, texts,
+    st.builds(lambda ranks: {"type": "torch.ProcessGroup", "group_ranks": ranks, "group_id": "5a"},
+              st.lists(st.integers(0, 9), max_size=2)),
+    st.dictionaries(st.sampled_from(["type", "format", "group_id", "Max", "op"]), st.one_of(numbers, texts), max_size=3))
+leaves = st.one_of(tensors, scalars, others)
+values = st.one_of(leaves, st.lists(leaves, max_size=3), st.lists(st.lists(leaves, max_size=2), max_size=2),
+                   st.dictionaries(st.sampled_from(["a", "type", "值", "b.c"]), leaves, max_size=2))
+arguments = st.dictionaries(st.sampled_from(["x", "weight", "type", "forward"]), values, max_size=3)
+groups = st.one_of(st.lists(values, max_size=3), arguments, values)
+calls = st.dictionaries(st.sampled_from(["input_args", "input", "input_kwargs", "parameters", "output", "weight"]), groups, max_size=4)
+names = st.sampled_from(["Module.a.B.forward.0", "Module.a.B.backward.0", "Torch.f.0.forward", "Module.a.B.parameters_grad",
+                         "Module.a.B.parameters_grad.0", "optimizer", "x", "", "值", "Module.NaN.B.forward.0", "\x7f"])
+documents = st.dictionaries(names, st.one_of(calls, calls, calls, numbers, texts, st.lists(numbers, max_size=1)), max_size=6)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=documents, indent=st.sampled_from([1, 1, 2, None]), ascii_only=st.booleans())
+def test_any_dump_reads_alike_with_the_reference_reader(tmp_path: Path, data: dict[str, Any], indent: Any, ascii_only: bool) -> None:
+    text = json.dumps({"task": "statistics", "data": data, "level": "mix"}, indent=indent, ensure_ascii=ascii_only)
+    folder = write_texts(tmp_path, text)
+    assert outcome(read_dump, folder) == outcome(reference.read_dump, folder)
+
+
+def outcome(read: Any, folder: str) -> Any:
+    """The dump, or the message of the error (half surrogates may stand in the file as they are, which is no UTF-8)."""
+    try:
+        return plain(read(folder))
+    except UserError as error:
+        return str(error)
+
+
+# ---------------------------------------------------------------- nodes
+
+
+def test_nodes_are_numbered_by_construct_then_by_dump(tmp_path: Path) -> None:
+    dump = read_dump(write_dump(tmp_path, {"c": {}, "a": {}, "d": {}}, {"a": None, "b": "a", "c": ""}))
+    assert dump.names == ["a", "b", "c", "d"]
+    assert dump.construct_count == 3
+    assert dump.parents == [None, "a", None]
+    assert dump.has_data.tolist() == [True, False, True, True]
+
+
+def test_leaves_are_grouped_by_node_and_role_whatever_their_order_in_the_file(tmp_path: Path) -> None:
+    data = {"b": {"output": [tensor()], "parameters": {"weight": tensor()}, "input_kwargs": {"mask": None},
+                  "input_args": [tensor(), tensor()]},
+            "a": {"output": [tensor()], "input": [tensor()]}}
+    dump = read_dump(write_dump(tmp_path, data, {"a": None, "b": None}))
+    assert dump.row_end.tolist() == [2, 7]
+    assert [(row["role"], row["name"]) for row in rows_of(dump)] == [
+        (Role.INPUT, "0"), (Role.OUTPUT, "0"),
+        (Role.INPUT, "0"), (Role.INPUT, "1"), (Role.KWARG, "mask"), (Role.PARAMETER, "weight"), (Role.OUTPUT, "0")]
+
+
+def test_header_fields_and_files_read(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, {"output": [tensor()]}, task="tensor", level="L0", framework="mindspore")
+    (tmp_path / "dump_tensor_data").mkdir()
+    dump = read_dump(folder)
+    assert (dump.path, dump.task, dump.level, dump.framework) == (folder, "tensor", "L0", "mindspore")
+    assert dump.tensor_directory == str(tmp_path / "dump_tensor_data")
+    assert [(name, size) for name, size, _ in dump.inputs] == [
+        (name, (tmp_path / name).stat().st_size) for name in ("dump.json", "construct.json", "stack.json")]
+
+
+@pytest.mark.parametrize(("fields", "mode"), [
+    ({}, "statistics"), ({"md5": "18ab8799"}, "md5"),
+])
+def test_summary_mode_is_known_by_what_tensors_hold(tmp_path: Path, fields: dict[str, str], mode: str) -> None:
+    dump = read_dump(write_entry(tmp_path, {"output": [tensor(**fields)]}))
+    assert dump.summary_mode == mode
+    assert rows_of(dump)[0]["checksum"] == fields.get("md5")
+
+
+def test_summary_mode_xor_has_no_statistics(tmp_path: Path) -> None:
+    leaf = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "requires_grad": False, "md5": "0x0123456789abcdef"}
+    dump = read_dump(write_entry(tmp_path, {"output": [leaf]}))
+    assert dump.summary_mode == "xor"
+    assert rows_of(dump)[0]["present"] == 0
+
+
+def test_structure_dumps_have_names_only_and_need_no_warning(tmp_path: Path) -> None:
+    dump = read_dump(write_dump(tmp_path, {}, {"a": None}, task="structure"))
+    assert (dump.leaves.rows, dump.summary_mode, dump.warnings) == (0, "none", [])
+
+
+def test_empty_data_in_a_statistics_dump_is_a_warning(tmp_path: Path) -> None:
+    dump = read_dump(write_dump(tmp_path, {}, {"a": None}))
+    assert dump.warnings == ["dump.json: data is empty, so only names and levels can be compared"]
+
+
+# ---------------------------------------------------------------- names of leaves
+
+
+def test_lists_and_objects_add_position_and_key(tmp_path: Path) -> None:
+    entry = {"input_args": [tensor(), [tensor(), [tensor()]]],
+             "input_kwargs": {"position_embeddings": [tensor(), None]},
+             "output": [{"loss": None, "last_hidden_state": tensor(), "more": [tensor()]}]}
+    assert [row["name"] for row in rows_of(read_dump(write_entry(tmp_path, entry)))] == [
+        "0", "1.0", "1.1.0", "position_embeddings.0", "position_embeddings.1", "0.loss", "0.last_hidden_state", "0.more.0"]
+
+
+@pytest.mark.parametrize("name", ["Module.a.Linear.parameters_grad", "Module.a.Linear.parameters_grad.3"])
+def test_parameter_gradients_keep_the_name_of_the_parameter(tmp_path: Path, name: str) -> None:
+    dump = read_dump(write_entry(tmp_path, {"weight": [tensor()], "bias": [tensor(), tensor()]}, name))
+    assert [(row["role"], row["name"]) for row in rows_of(dump)] == [
+        (Role.GRADIENT, "weight"), (Role.GRADIENT, "bias.0"), (Role.GRADIENT, "bias.1")]
+
+
+def test_a_module_named_parameters_grad_is_an_ordinary_call(tmp_path: Path) -> None:
+    dump = read_dump(write_entry(tmp_path, {"output": [tensor()]}, "Module.parameters_grad.Linear.forward.0"))
+    assert [row["role"] for row in rows_of(dump)] == [Role.OUTPUT]
+
+
+def test_empty_groups_and_empty_lists_hold_nothing(tmp_path: Path) -> None:
+    assert rows_of(read_dump(write_entry(tmp_path, {"input_args": [[]], "input_kwargs": {}, "output": None}))) == []
+
+
+def test_p2p_operations_give_their_tensor_and_their_fields(tmp_path: Path) -> None:
+    operation = {"class_type": "mindspore.mint.distributed.P2POp", "tensor": tensor(), "op": "isend", "peer": 3, "tag": 0, "group_id": "ab"}
+    rows = rows_of(read_dump(write_entry(tmp_path, {"input_args": [[operation]]}, "Distributed.batch_isend_irecv.0.forward")))
+    assert [(row["name"], row["kind"], row["value"]) for row in rows] == [
+        ("0.0.tensor", LeafKind.TENSOR, None), ("0.0.op", LeafKind.TEXT, "isend"), ("0.0.peer", LeafKind.NUMBER, "3"),
+        ("0.0.tag", LeafKind.NUMBER, "0"), ("0.0.group_id", LeafKind.TEXT, "ab")]
+
+
+# ---------------------------------------------------------------- leaf kinds
+
+
+@pytest.mark.parametrize(("leaf", "kind", "type_name", "value"), [
+    ({"type": "int", "value": -7}, LeafKind.NUMBER, "int", "-7"),
+    ({"type": "float", "value": 1e-06}, LeafKind.NUMBER, "float", "1e-06"),
+    ({"type": "float", "value": math.inf}, LeafKind.NUMBER, "float", "inf"),
+    ({"type": "float", "value": "nan"}, LeafKind.NUMBER, "float", "nan"),
+    ({"type": "bool", "value": True}, LeafKind.BOOL, "bool", "True"),
+    ({"type": "str", "value": "mean"}, LeafKind.TEXT, "str", "mean"),
+    ({"type": "str", "value": "nan"}, LeafKind.TEXT, "str", "nan"),
+    ({"type": "complex", "value": "(1+2j)"}, LeafKind.TEXT, "complex", "(1+2j)"),
+    ({"type": "torch.dtype", "value": "torch.float16"}, LeafKind.TEXT, "torch.dtype", "torch.float16"),
+    ({"type": "torch.device", "value": "npu:0"}, LeafKind.TEXT, "torch.device", "npu:0"),
+    ({"type": "torch.memory_format", "format": "torch.contiguous_format"}, LeafKind.TEXT, "torch.memory_format", "torch.contiguous_format"),
+    ({"type": "torch.distributed.ReduceOp", "value": "RedOpType.SUM"}, LeafKind.TEXT, "torch.distributed.ReduceOp", "RedOpType.SUM"),
+    ({"type": "ellipsis", "value": "..."}, LeafKind.TEXT, "ellipsis", "..."),
+    ({"type": "slice", "value": [None, 5, None]}, LeafKind.OTHER, "slice", "[null, 5, null]"),
+    ({"type": "torch.Size", "value": [1, 16]}, LeafKind.OTHER, "torch.Size", "[1, 16]"),
+    ({"type": "torch.ProcessGroup", "group_ranks": [0, 2], "group_id": "ab"}, LeafKind.OTHER, "torch.ProcessGroup", "[0, 2]"),
+    ({"type": "mindspore.ProcessGroup", "group_ranks": [0, 2], "group_id": "ab"}, LeafKind.OTHER, "mindspore.ProcessGroup", "[0, 2]"),
+    ({"type": "some.Thing"}, LeafKind.OTHER, "some.Thing", None),
+    (None, LeafKind.NONE, None, None),
+    ({}, LeafKind.OTHER, None, None),
+    (3, LeafKind.NUMBER, "int", "3"),
+    ("text", LeafKind.TEXT, "str", "text"),
+])
+def test_leaf_kinds(tmp_path: Path, leaf: Any, kind: LeafKind, type_name: Any, value: Any) -> None:
+    row = leaf_of(tmp_path, leaf)
+    assert (row["kind"], row["type"], row["value"]) == (kind, type_name, value)
+    assert (row["dtype"], row["shape"]) == (None, None)
+
+
+def test_numbers_stand_in_all_four_statistics(tmp_path: Path) -> None:
+    row = leaf_of(tmp_path, {"type": "float", "value": 0.1})
+    assert (row["statistics"], row["present"]) == (("0.1",) * 4, PRESENT_NUMBERS)
+
+
+@pytest.mark.parametrize("type_name", ["torch.Tensor", "mindspore.Tensor", "torch.distributed.tensor.DTensor", "FakeTensor"])
+def test_tensors_of_every_type(tmp_path: Path, type_name: str) -> None:
+    row = leaf_of(tmp_path, {**tensor(), "type": type_name})
+    assert (row["kind"], row["type"], row["dtype"], row["shape"]) == (LeafKind.TENSOR, type_name, "torch.float32", (2, 3))
+    assert (row["statistics"], row["present"], row["requires_grad"]) == (("1.0", "-1.0", "0.5", "2.0"), PRESENT_NUMBERS, 2)
+
+
+def test_fields_of_distributed_tensors_are_kept_as_text(tmp_path: Path) -> None:
+    row = leaf_of(tmp_path, tensor(layout={"mesh": [2, 2]}, hsdp_shard_size=4))
+    assert json.loads(row["value"]) == {"layout": {"mesh": [2, 2]}, "hsdp_shard_size": 4}
+
+
+@pytest.mark.parametrize(("value", "number"), [(True, 2), (False, 1), (None, 0)])
+def test_requires_grad_is_true_false_or_unknown(tmp_path: Path, value: Any, number: int) -> None:
+    assert leaf_of(tmp_path, {**tensor(), "requires_grad": value})["requires_grad"] == number
+
+
+def test_mindspore_tensors_do_not_say_whether_they_require_gradients(tmp_path: Path) -> None:
+    leaf = tensor()
+    del leaf["requires_grad"]
+    assert leaf_of(tmp_path, leaf)["requires_grad"] == 0
+
+
+def test_a_missing_data_name_is_none(tmp_path: Path) -> None:
+    assert leaf_of(tmp_path / "a", tensor(data_name="x.forward.input.0.pt"))["data_name"] == "x.forward.input.0.pt"
+    assert leaf_of(tmp_path / "b", tensor(data_name="-1"))["data_name"] is None
+
+
+# ---------------------------------------------------------------- statistics
+
+
+def test_missing_statistics_have_no_bit(tmp_path: Path) -> None:
+    row = leaf_of(tmp_path, tensor(5, 1, None, None))
+    assert (row["present"], row["statistics"]) == (PRESENT_MAX | PRESENT_MIN, ("5.0", "1.0", "nan", "nan"))
+
+
+def test_boolean_statistics_are_zero_and_one(tmp_path: Path) -> None:
+    row = leaf_of(tmp_path, tensor(True, False, None, None))
+    assert (row["present"], row["statistics"][:2]) == (PRESENT_MAX | PRESENT_MIN | PRESENT_BOOLEAN, ("1.0", "0.0"))
+
+
+@pytest.mark.parametrize(("written", "read"), [
+    (math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf"),
+    ("nan", "nan"), ("inf", "inf"), ("-inf", "-inf"), ("Infinity", "inf"), ("NaN", "nan")])
+def test_non_finite_statistics_are_numbers(tmp_path: Path, written: Any, read: str) -> None:
+    row = leaf_of(tmp_path, tensor(written, 0.0, 0.0, written))
+    assert (row["statistics"], row["present"]) == ((read, "0.0", "0.0", read), PRESENT_NUMBERS)
+
+
+def test_non_finite_literals_are_read_without_the_reference_reader(tmp_path: Path, no_fallback: None) -> None:
+    assert leaf_of(tmp_path, tensor(math.nan, -math.inf, math.inf, math.nan))["statistics"] == ("nan", "-inf", "inf", "nan")
+
+
+@pytest.mark.parametrize("text", ["NaN", "-Infinity", "x, NaN, y", "[ Infinity ]"])
+def test_texts_that_look_like_literals_stay_texts(tmp_path: Path, text: str) -> None:
+    assert leaf_of(tmp_path, {"type": "str", "value": text})["value"] == text
+
+
+@pytest.mark.parametrize("number", [2 ** 53 + 1, -2 ** 63, 2 ** 64, 10 ** 30, 10 ** 400])
+def test_integers_beyond_float64_keep_their_digits(tmp_path: Path, number: int) -> None:
+    row = leaf_of(tmp_path, tensor(number, 0, None, None))
+    assert row["exact"] == (str(number), "0", "", "")
+    assert row["present"] == PRESENT_MAX | PRESENT_MIN | PRESENT_EXACT
+    assert row["statistics"][0] == repr(float(number) if abs(number) < 10 ** 308 else math.inf)
+
+
+def test_integers_of_more_digits_than_python_takes(tmp_path: Path) -> None:
+    digits = "7" * 5000
+    folder = write_output(tmp_path, f'{{"type": "t", "dtype": "d", "shape": [], "Max": {digits}}}')
+    [row] = rows_of(read_dump(folder))
+    assert (row["exact"][0], row["statistics"][0]) == (digits, "inf")
+
+
+def test_integers_that_float64_holds_need_no_text(tmp_path: Path) -> None:
+    assert leaf_of(tmp_path, tensor(2 ** 53, -2 ** 53, None, None))["exact"] is None
+
+
+def test_numbers_beyond_float64_are_infinite(tmp_path: Path) -> None:
+    folder = write_output(tmp_path, '{"type": "t", "dtype": "d", "shape": [], "Max": 1e999}')
+    assert rows_of(read_dump(folder))[0]["statistics"][0] == "inf"
+
+
+def test_statistics_that_are_no_numbers_are_kept_as_text(tmp_path: Path) -> None:
+    row = leaf_of(tmp_path, tensor("(1+2j)", 0.5, None, None))
+    assert row["exact"] == ("(1+2j)", "0.5", "", "")
+    assert row["present"] == PRESENT_MIN | PRESENT_EXACT
+
+
+def test_tensors_without_elements_have_no_statistics(tmp_path: Path) -> None:
+    row = leaf_of(tmp_path, {**tensor(None, None, None, None), "shape": [0, 3]})
+    assert (row["present"], row["shape"]) == (0, (0, 3))
+    assert PRESENT_MEAN | PRESENT_NORM | PRESENT_MAX | PRESENT_MIN == PRESENT_NUMBERS
+
+
+def test_sizes_that_are_no_integers_leave_the_shape_unknown(tmp_path: Path) -> None:
+    assert leaf_of(tmp_path, {**tensor(), "shape": [2, "?"]})["shape"] is None
+
+
+# ---------------------------------------------------------------- texts, depth, size
+
+
+def test_byte_order_marks_are_passed_over(tmp_path: Path) -> None:
+    write_entry(tmp_path, {"output": [tensor()]})
+    for name in ("dump.json", "construct.json", "stack.json"):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + (tmp_path / name).read_bytes())
+    dump = read_dump(tmp_path)
+    assert (dump.names, dump.leaves.rows, dump.warnings) == ([NODE], 1, [])
+
+
+def test_half_surrogates_become_the_replacement_character(tmp_path: Path) -> None:
+    assert leaf_of(tmp_path, {"type": "str", "value": "a\ud800b"})["value"] == "a\ufffdb"
+    assert leaf_of(tmp_path, {"type": "str", "value": "\U0001f600"})["value"] == "\U0001f600"
+    assert leaf_of(tmp_path, {"type": "str", "value": "\\ud800"})["value"] == "\\ud800"
+
+
+def test_values_nested_two_thousand_levels_deep(tmp_path: Path) -> None:
+    [row] = rows_of(read_dump(write_output(tmp_path, "[" * 2000 + json.dumps(tensor()) + "]" * 2000)))
+    assert row["name"] == ".".join(["0"] * 2001)
+
+
+def test_values_nested_beyond_reason_are_one_clear_sentence(tmp_path: Path) -> None:
+    folder = write_output(tmp_path, "[" * 200_000 + "]" * 200_000)
+    with pytest.raises(UserError, match=r"dump\.json: values are nested deeper than 10,000 levels"):
+        read_dump(folder)
+
+
+def test_an_entry_larger_than_a_piece(tmp_path: Path, no_fallback: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "PIECE_SIZE", 1000)
+    data = {f"Functional.f.{i}.forward": {"input_args": [tensor() for _ in range(1 + 200 * (i == 1))]} for i in range(3)}
+    assert np_lengths(read_dump(write_dump(tmp_path, data))) == [1, 201, 1]
+
+
+def np_lengths(dump: Any) -> list[int]:
+    ends = dump.row_end.tolist()
+    return [end - begin for begin, end in zip([0, *ends], ends)]
+
+
+def test_dumps_written_without_indentation(tmp_path: Path) -> None:
+    data = {f"Functional.f.{i}.forward": {"input_args": [tensor()] * i} for i in range(4)}
+    assert np_lengths(read_dump(write_dump(tmp_path, data, indent=None))) == [0, 1, 2, 3]
+
+
+def test_keys_behind_data_are_read(tmp_path: Path, no_fallback: None) -> None:
+    text = json.dumps({"data": {"A.f.0.forward": {"output": [tensor()]}}, "task": "tensor"}, indent=1)
+    dump = read_dump(write_texts(tmp_path, text))
+    assert (dump.leaves.rows, dump.task) == (1, "tensor")
+
+
+# ---------------------------------------------------------------- what is wrong
+
+
+def test_entries_that_are_no_objects_lose_their_data_only(tmp_path: Path, no_fallback: None) -> None:
+    data = {"a": {"output": [tensor()]}, "b": None, "c": [1], "d": "text", "e": {"output": [tensor()]}}
+    dump = read_dump(write_dump(tmp_path, data))
+    assert dump.names == ["a", "b", "c", "d", "e"]
+    assert dump.has_data.tolist() == [True, False, False, False, True]
+    assert dump.warnings == ['dump.json: the entry is no object, so the node keeps no data: "b", "c", "d"']
+
+
+def test_unknown_keys_of_entries_are_named_once(tmp_path: Path) -> None:
+    data = {"a": {"output": [tensor()]}, "b": {"extra": 1, "output": []}, "c": {"extra": [tensor()]}}
+    assert read_dump(write_dump(tmp_path, data)).warnings == ['dump.json: unknown keys of entries are passed over: "extra", first at b']
+
+
+def test_repeated_nodes_are_named_and_the_last_one_counts(tmp_path: Path) -> None:
+    first, second = json.dumps({"output": []}), json.dumps({"output": [tensor()]})
+    text = f'{{"data": {{\n  "a": {first},\n  "b": {{}},\n  "a": {second}\n }}\n}}'
+    dump = read_dump(write_texts(tmp_path, text, '{"a": null, "a": "b", "b": null}'))
+    assert np_lengths(dump) == [1, 0]
+    assert dump.parents == ["b", None]
+    assert dump.warnings == ['dump.json: 1 repeated key, the last value counts: "a"',
+                             'construct.json: 1 repeated key, the last value counts: "a"']
+
+
+@pytest.mark.parametrize("text", ['"a": {}', '"a": {\n   "output": []\n  }'])
+def test_repeated_nodes_are_found_in_every_piece(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "PIECE_SIZE", 100)
+    body = ",\n  ".join([text] + [f'"b{i}": {{\n   "output": []\n  }}' for i in range(50)] + [text])
+    dump = read_dump(write_texts(tmp_path, f'{{\n "data": {{\n  {body}\n }}\n}}'))
+    assert dump.warnings[0].startswith('dump.json: 1 repeated key, the last value counts: "a"')
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "dump.json is empty: the dump was not finished"),
+    ('{\n "task": "statistics",\n "data": {\n  "a": {', r"dump.json, line 4, column 9: the file ends in the middle of a value"),
+    ('{\n "data": {\n  "a": {"output": [1 2]}\n }\n}', r"dump.json, line 3, column 22: not valid JSON: Expecting ',' delimiter"),
+    ('{\n "data": {\n  "a": {"output": [-]}\n }\n}', r"dump.json, line 3, column 20: not valid JSON"),
+    ('{\n "data": {\n  "a": {"output": [{"type": NaN NaN}]}\n }\n}', r"dump.json, line 3"),
+    ('{\n "data": {\n  "a": {}\n }\n}}', r"dump.json, line 5, column 2: not valid JSON: Extra data"),
+    ("[]", "dump.json must hold a JSON object with the key data, but holds a list"),
+    ("{}", "dump.json has no key data"),
+    ('{"data": []}', "dump.json, key data: must be an object .* but is a list"),
+    ('{"data": null}', "dump.json, key data: must be an object .* but is null"),
+])
+def test_a_broken_dump_is_one_sentence_with_file_and_position(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        read_dump(write_texts(tmp_path, text))
+
+
+def test_texts_that_are_not_utf8_are_one_sentence_with_file_and_position(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, {"output": []})
+    (tmp_path / "dump.json").write_bytes(b'{\n "data": {\n  "\xff": {}\n }\n}')
+    with pytest.raises(UserError, match=r"dump\.json, line 3, column 4: not UTF-8 text"):
+        read_dump(folder)
+
+
+@pytest.mark.parametrize("name", ["dump.json", "construct.json"])
+def test_a_missing_file_is_one_clear_sentence(tmp_path: Path, name: str) -> None:
+    folder = write_entry(tmp_path, {"output": []})
+    (tmp_path / name).unlink()
+    with pytest.raises(UserError, match=f"has no {name}"):
+        read_dump(folder)
+
+
+def test_a_missing_directory_is_one_clear_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is not there"):
+        read_dump(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("{}", "construct.json is empty, so there is no tree to draw: dump again with level L0 or mix"),
+    ('{"megatron_micro_step_number": 3}', "construct.json is empty"),
+    ("[1]", "construct.json must hold a JSON object .* but holds a list"),
+    ('{"a": nul}', "construct.json, line 1, column 7: not valid JSON"),
+    ('{"a": "b"', "construct.json, line 1, column 10: the file ends in the middle"),
+])
+def test_a_broken_construct_file_is_one_clear_sentence(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        read_dump(write_texts(tmp_path, '{"data": {}}', text))
+
+
+# ---------------------------------------------------------------- construct.json
+
+
+def test_micro_steps_stated_by_megatron(tmp_path: Path) -> None:
+    dump = read_dump(write_dump(tmp_path, {}, {"megatron_micro_step_number": 1, "a": ["p", 0], "b": [None, 1], "c": "p", "d": None}))
+    assert dump.names == ["a", "b", "c", "d"]
+    assert dump.parents == ["p", None, "p", None]
+    assert dump.micro_steps == [0, 1, -1, -1]
+
+
+def test_steps_beside_parents_count_without_the_megatron_key(tmp_path: Path) -> None:
+    dump = read_dump(write_dump(tmp_path, {}, {"a": ["p", 1], "b": None}))
+    assert (dump.parents, dump.micro_steps) == (["p", None], [1, -1])
+
+
+def test_without_any_statement_micro_steps_are_left_to_the_tree(tmp_path: Path) -> None:
+    assert read_dump(write_dump(tmp_path, {}, {"a": None})).micro_steps is None
+
+
+def test_malformed_parents_are_named(tmp_path: Path) -> None:
+    dump = read_dump(write_dump(tmp_path, {}, {"a": 3, "b": ["p"], "c": {"x": 1}, "d": "p"}, task="structure"))
+    assert dump.parents == [None, "p", None, "p"]
+    [warning] = dump.warnings
+    assert warning.endswith('is passed over at "a", "b", "c"')
+
+
+# ---------------------------------------------------------------- stack.json
+
+LINES = ["File a.py, line 1, in f, \n x", "File b.py, line 2, in g, \n y"]
+
+
+@pytest.mark.parametrize("stack", [
+    {"0": [["a", "c"], LINES], "1": [["b"], LINES[:1]]},
+    {"a": LINES, "b": LINES[:1], "c": LINES},
+])
+def test_both_formats_of_stacks_and_alike_stacks_once(tmp_path: Path, stack: dict[str, Any]) -> None:
+    dump = read_dump(write_dump(tmp_path, {}, dict.fromkeys("abcd"), stack, task="structure"))
+    assert dump.stacks == [tuple(LINES), tuple(LINES[:1])]
+    assert dump.stack.tolist() == [0, 1, 0, -1]
+
+
+def test_backward_nodes_show_the_stack_of_their_forward_twin(tmp_path: Path) -> None:
+    names = ["Torch.f.0.forward", "Torch.f.0.backward",
+             "Module.a.B.forward.0", "Module.a.B.forward.1", "Module.a.B.backward.1", "Module.a.B.backward.2"]
+    stack = {"Torch.f.0.forward": ["f"], "Module.a.B.forward.0": ["zero"], "Module.a.B.forward.1": ["one"]}
+    dump = read_dump(write_dump(tmp_path, {}, dict.fromkeys(names), stack, task="structure"))
+    assert [dump.stacks[number] for number in dump.stack] == [("f",), ("f",), ("zero",), ("one",), ("one",), ("zero",)]
+
+
+def test_a_dump_without_stacks_is_a_warning(tmp_path: Path) -> None:
+    folder = write_entry(tmp_path, {"output": [tensor()]})
+    (tmp_path / "stack.json").unlink()
+    dump = read_dump(folder)
+    assert dump.stack.tolist() == [-1]
+    assert dump.warnings == ["stack.json is not there: nodes have no call stacks"]
+
+
+def test_malformed_stacks_are_named_and_the_others_kept(tmp_path: Path) -> None:
+    dump = read_dump(write_dump(tmp_path, {}, dict.fromkeys("ab"), {"a": 3, "b": ["line"]}, task="structure"))
+    assert dump.stack.tolist() == [-1, 0]
+    assert dump.warnings == ['stack.json: malformed stacks are left out: "a"']
