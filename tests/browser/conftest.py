@@ -1,0 +1,102 @@
+"""Fixtures of the browser tests: real conversions, a real tensorboard process, and the system's Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from tensorboard_process import TOP, running_tensorboard
+
+from tb_graph_ascend.serve import make_graph_server
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+WAIT = 20_000  # milliseconds
+REPORT_VIOLATIONS = "addEventListener('securitypolicyviolation', e => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
+
+
+@pytest.fixture(scope="session")
+def bundle() -> str:
+    """The front end, built from the sources as they are."""
+    subprocess.run([sys.executable, os.path.join("build_backend", "front_end.py")], check=True, cwd=TOP)
+    return os.path.join(TOP, "tb_graph_ascend", "static")
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A log directory with two real comparisons ("qwen2": one wrong weight; "megatron": nothing wrong) and a "build"."""
+    folder = tmp_path_factory.mktemp("logs")
+    data = os.path.join(TOP, "tests", "data")
+    convert(str(folder / "qwen2"), "-tp", f"{data}/qwen2_24l_mix_stat/target", "-gp", f"{data}/qwen2_24l_mix_stat/golden")
+    convert(str(folder / "megatron"), "-tp", f"{data}/megatron_vs_hf/megatron", "-gp", f"{data}/megatron_vs_hf/hf",
+            "-lm", os.path.join(TOP, "mappings", "megatron_core_to_hf_qwen2.yaml"))
+    convert(str(folder / "build"), "-tp", f"{data}/ms_cnn_mix_stat/target")
+    return str(folder)
+
+
+def convert(output: str, *arguments: str) -> None:
+    """graph-convert in a process of its own."""
+    command = [sys.executable, "-m", "converter.cli", *arguments, "-o", output]
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def tensorboard(bundle: str, logs: str) -> Iterator[str]:
+    """Address of a tensorboard process over `logs`."""
+    with running_tensorboard("--logdir", logs) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium; playwright's own browsers are never downloaded."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    assert path, "the browser tests need Chromium: apt-get install chromium, or name it in the environment variable CHROMIUM"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def served(bundle: str, logs: str) -> Iterator[str]:
+    """Address of graph-view serve over `logs`: a page opens there in a third of the time that TensorBoard's takes."""
+    server = make_graph_server(logs)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def _is_ours(address: str) -> bool:
+    """Whether an error in the console comes from the viewer rather than from TensorBoard's own page around it."""
+    inside = "tb_graph_ascend" in address
+    return inside or not any(part in address for part in ("/icon_bundle", "/font-", "fonts.g", "/data/", "/index.js", "/favicon"))
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of 1600 × 1000 in a fresh context. Fails the test afterwards for every error that the page raised or logged."""
+    context = browser.new_context(viewport={"width": 1600, "height": 1000}, locale="en-US")
+    # TensorBoard's own page asks for web fonts; nothing may leave this machine, or wait for it.
+    context.route(lambda url: not url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")), lambda route: route.abort())
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+    page.on("console", lambda message: problems.append(f"console: {message.text} ({message.location.get('url')})")
+            if message.type == "error" and _is_ours(message.location.get("url", "")) else None)
+    page.add_init_script(REPORT_VIOLATIONS)
+    page.set_default_timeout(WAIT)
+    page.problems = problems  # type: ignore[attr-defined]
+    yield page
+    context.close()
+    assert not problems, problems
