@@ -106,7 +106,7 @@ def judge_rows(
     tensors = tensors & open_rows
     settle(tensors & facts.size_differs, reasons.SHAPE)
     tensors = tensors & open_rows
-    mark(tensors & facts.shape_differs, reasons.LAYOUT, "note")
+    mark(tensors & facts.shape_differs, reasons.LAYOUT)
     mark(tensors & facts.requires_grad_differs, reasons.REQUIRES_GRAD)
     mark(tensors & facts.value_differs, reasons.VALUE)
     measured = tensors & ~np.isnan(weighted)
@@ -121,7 +121,7 @@ def judge_rows(
     status[empty_both] = np.maximum(status[empty_both], Status.PASS)
     status[measured | (unmeasured & facts.checksum_equal)] = np.maximum(status[measured | (unmeasured & facts.checksum_equal)], Status.PASS)
     mark(measured & facts.nonfinite, reasons.NONFINITE)
-    mark(measured & facts.nonfinite_both, reasons.NONFINITE_BOTH, "note")
+    mark(measured & facts.nonfinite_both, reasons.NONFINITE_BOTH)
     finite = measured & ~facts.nonfinite
     beyond = finite & (weighted > tolerances.warning)
     partial = beyond & _beside_shards(sharded, facts, pairing, target)[facts.pair]
@@ -131,14 +131,14 @@ def judge_rows(
     noise = find_noise(comparison, facts, pairing, target, tolerances, np.flatnonzero(beyond), policy)
     noisy = np.zeros(rows, np.bool_)
     noisy[list(noise.rows)] = True
-    mark(noisy, reasons.NOISE, "note")
+    mark(noisy, reasons.NOISE)
     notes += [Note(row, reasons.NOISE.code, {"scale": f"{scale:.4g}"}) for row, scale in noise.rows.items()]
     beyond &= ~noisy
     mark(beyond & (weighted > tolerances.error), reasons.STATISTICS)
-    mark(beyond & (weighted <= tolerances.error), reasons.STATISTICS, "warning")
-    mark(beyond & _scaled(comparison), reasons.SCALED, "note")
+    mark(beyond & (weighted <= tolerances.error), reasons.STATISTICS, "note" if policy.severities["statistics"] == "note" else "warning")
+    mark(beyond & _scaled(comparison), reasons.SCALED)
     same_numbers = finite & ~beyond
-    mark(tensors & facts.dtype_differs & same_numbers, reasons.PRECISION, "note")
+    mark(tensors & facts.dtype_differs & same_numbers, reasons.PRECISION)
     mark(tensors & facts.dtype_differs & ~same_numbers, reasons.DTYPE)
     _judge_checksums(comparison, facts, tensors, measured, same_numbers, error, mark)
     factors = np.append(tolerances.statistic_factor, [1.0])[np.minimum(statistic, 4)]
