@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Optional
 
 import numpy as np
+from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
 from converter.compare.rows import compare
@@ -26,6 +27,8 @@ from converter.dumps.reader import read_dump
 from converter.graphfile.content import GraphContent, GraphSide, MappingSource, Provenance, side_of
 from converter.graphfile.writer import graph_chunks
 from converter.judge.judge import judge
+from converter.judge.msprobe_rules import judge_like_msprobe
+from converter.judge.overflow import overflow_levels
 from converter.judge.policy import Policy
 from converter.judge.row_facts import row_facts
 from converter.judge.tolerance import row_tolerances
@@ -226,8 +229,9 @@ def measure_elements(
 
 def judge_under(policy: Policy, comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph) -> Verdicts:
     """The verdicts of a policy's engine."""
-    return judge(comparison, pairing, target, golden, policy)
+    verdicts = judge(comparison, pairing, target, golden, policy)
+    return judge_like_msprobe(verdicts, comparison, pairing, target, golden, policy) if policy.engine == "msprobe" else verdicts
 
 
-def _overflow(task: RankTask, graph: Graph) -> Any:
-    return None
+def _overflow(task: RankTask, graph: Graph) -> Optional[NDArray[np.uint8]]:
+    return overflow_levels(graph) if task.overflow_check else None
