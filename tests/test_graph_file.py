@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from converter.dumps.columns import PRESENT_EXACT, LeafKind, Leaves
+from converter.dumps.columns import PRESENT_EXACT, LeafKind, Leaves, Role
 from converter.graphfile import container, graph_pb2, topology
 from converter.graphfile.content import GraphContent, GraphSide
 from converter.graphfile.errors import GraphFileError
@@ -94,11 +94,23 @@ def test_a_build_has_no_golden_side_and_no_pairs(tmp_path):
     path = str(tmp_path / "rank1.pb")
     write_graph(path, build_content(HF))
     file = open_graph(path)
-    assert {name.split("/")[0] for name in file.index.sections} == {"summary", "strings", "topology", "tensors", "stacks"}
+    assert {name.split("/")[0] for name in file.index.sections} == {"summary", "strings", "topology", "dtypes", "tensors", "stacks"}
     summary = file.summary()
     assert not summary.HasField("golden") and (summary.step, summary.rank) == (3, 1)
     with pytest.raises(GraphFileError, match="topology/golden"):
         read_side(file, "golden")
+
+
+def test_every_node_has_the_data_type_of_its_first_output_tensor(compare, file):
+    message = file.message("dtypes/target", graph_pb2.NodeDtypes)
+    side = compare.target
+    assert len(message.dtype) == side.tree.count and set(message.names) >= {"torch.float32"}
+    for node, number in enumerate(message.dtype):
+        rows = range(int(side.row_start[node]), int(side.row_end[node]))
+        tensors = [row for row in rows if side.leaves.kind[row] == LeafKind.TENSOR and side.leaves.dtype[row] >= 0]
+        outputs = [row for row in tensors if side.leaves.role[row] in (Role.OUTPUT, Role.GRADIENT)]
+        wanted = [side.leaves.strings[side.leaves.dtype[row]] for row in (outputs or tensors)[:1]]
+        assert wanted == ([message.names[number - 1]] if number else [])
 
 
 def test_the_pairing_comes_back_with_confidence_in_steps_of_a_255th(compare, file):

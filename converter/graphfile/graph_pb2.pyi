@@ -433,6 +433,14 @@ class Topology(_message.Message):
     overflow: bytes
     def __init__(self, node_count: _Optional[int] = ..., depth: _Optional[bytes] = ..., head: _Optional[bytes] = ..., call_delta: _Optional[bytes] = ..., tail: _Optional[bytes] = ..., kind: _Optional[bytes] = ..., direction: _Optional[bytes] = ..., micro_step: _Optional[bytes] = ..., flags: _Optional[bytes] = ..., overflow: _Optional[bytes] = ...) -> None: ...
 
+class NodeDtypes(_message.Message):
+    __slots__ = ("dtype", "names")
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    dtype: bytes
+    names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, dtype: _Optional[bytes] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class Pairs(_message.Message):
     __slots__ = ("pair_count", "target_count", "target_delta", "golden_count", "golden_delta", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases", "layouts")
     PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from converter.graphfile.comparisons import encode_comparison_blocks
 from converter.graphfile.container import container_chunks, write_atomically
 from converter.graphfile.content import GraphContent
+from converter.graphfile.dtypes import encode_dtypes
 from converter.graphfile.pairs import encode_pairs, encode_verdicts
 from converter.graphfile.summary import encode_summary
 from converter.graphfile.tensors import encode_stacks, encode_tensor_blocks
@@ -47,4 +48,5 @@ def _sections(content: GraphContent) -> Iterator[tuple[str, bytes]]:
     for name, side in sides:
         for k, tensors in enumerate(encode_tensor_blocks(side)):
             yield f"tensors/{name}/{k}", tensors.SerializeToString()
+        yield f"dtypes/{name}", encode_dtypes(side).SerializeToString()
         yield f"stacks/{name}", encode_stacks(side.stacks).SerializeToString()
