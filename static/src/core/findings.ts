@@ -31,6 +31,7 @@ export interface FindingFilter {
   readonly microStep: number; // -1 = all
   readonly byError: boolean; // else in call order
   readonly hidden?: ReadonlySet<number>; // target nodes marked as expected
+  readonly hiddenGolden?: ReadonlySet<number>;
 }
 
 export function refOf(row: number): NodeRef {
@@ -82,7 +83,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
   const goldenUpTo = (limit: number): void => {
     if (!golden) return;
     for (; g < limit; g++) {
-      if (golden.pair[g] >= 0 || !counts(golden, g) || !passes(golden, g)) continue;
+      if (golden.pair[g] >= 0 || !counts(golden, g) || !passes(golden, g) || filter.hiddenGolden?.has(g)) continue;
       missing++;
       if (unmatched) push(-1 - g);
     }

@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { findingClasses, findings, neighbour, refOf, rowOfRef, type Findings } from '../core/findings';
 import { select } from './actions';
-import { expectedTarget, findingFilter, graph, hideExpected, microStep, selection } from './app';
+import { expectedGolden, expectedTarget, findingFilter, graph, hideExpected, hits, microStep, selection } from './app';
 
 export const findingsByError = signal(false);
 export const onlyForward = signal(false);
@@ -19,7 +19,7 @@ function listed(byError: boolean): Findings | null {
     backward: onlyBackward.value,
     microStep: microStep.value,
     byError,
-    ...(hideExpected.value ? { hidden: expectedTarget.value } : {}),
+    ...(hideExpected.value ? { hidden: expectedTarget.value, hiddenGolden: expectedGolden.value } : {}),
   });
 }
 
@@ -28,7 +28,7 @@ const inCallOrder = computed<Findings | null>(() => (findingsByError.value ? lis
 
 export function goToFinding(direction: 1 | -1): void {
   const open = graph.value;
-  const rows = inCallOrder.value?.rows;
+  const rows = hits.value ?? inCallOrder.value?.rows;
   if (!open || !rows || rows.length === 0) return;
   const current = selection.value ? rowOfRef(open, selection.value) : 0;
   const at = neighbour(rows, current, direction);
