@@ -33,7 +33,7 @@ EXTRAS["test"] = [
     "types-PyYAML",
     "types-protobuf>=6.30",
     "grpcio-tools>=1.75",  # checks that the generated code is current
-    "build",  # wheel and sdist are built and looked into
+    "setuptools>=77",  # wheel and sdist are built and looked into
     *EXTRAS["remote"],
 ]
 
