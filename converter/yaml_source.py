@@ -122,6 +122,8 @@ def _syntax_text(text: str, line: int, column: int, problem: yaml.MarkedYAMLErro
         return "a text that begins with '*' needs quotes, because YAML reads it as an alias: write \"*…\""
     if "another document" in said:
         return "a second document begins here ('---'): a file holds one"
+    if "but got '?'" in said:
+        return "a text that holds '?' needs quotes inside braces"
     if "undefined alias" in said:
         return f"{said}: define it above with '&', or put quotes around the text if '*' is a wildcard"
     if "mapping values are not allowed" in said:

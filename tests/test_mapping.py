@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def match_paths(target: list[tuple[str, str]], golden: list[tuple[str, str]], te
 
 
 def real(side: str) -> Tree:
-    return build_tree(read_dump(f"tests/data/{side}/step0/rank0"))
+    return build_tree(read_dump(str(Path(__file__).parent / "data" / side / "step0" / "rank0")))
 
 
 # ------------------------------------------------------------------------------------------------ the peer's rules
@@ -224,6 +225,16 @@ def test_with_stacks_an_api_that_the_framework_issues_is_not_taken_for_the_users
     assert without["Tensor.__add__.0.forward"] == "Tensor.__add__.0.forward"
 
 
+def test_a_rule_that_names_an_api_does_not_ask_from_where_it_was_called() -> None:
+    inside = (f"File {TORCH}/_tensor.py, line 1, in __getitem__, \n", "File /u/model.py, line 2, in forward, \n")
+    caller = "Module.a.A.forward.0"
+    first = dump_of([(caller, None), ("Tensor.add.0.forward", caller)], stacks={"Tensor.add.0.forward": inside})
+    second = dump_of([(caller, None), ("Tensor.sum.0.forward", caller)], stacks={"Tensor.sum.0.forward": inside[1:]})
+    target, golden = build_tree(first), build_tree(second)
+    pairs = matched(target, golden, match(target, golden, "A: {add: sum}", dumps=(first, second)).pairs())
+    assert pairs["Tensor.add.0.forward"] == "Tensor.sum.0.forward"
+
+
 # ------------------------------------------------------------------------------------------------ extensions
 
 def test_a_path_scope_overrides_the_class_in_one_tower() -> None:
@@ -338,10 +349,11 @@ def test_wrappers_can_be_ignored_on_both_sides() -> None:
 
 
 def test_chunks_of_a_virtual_pipeline_are_not_mixed_up_without_their_wrappers() -> None:
-    target = [("0.module.layers.0", "B"), ("1.module.layers.0", "B")]
+    target = [("0.module.layers.0", "B"), ("0.module.layers.1", "B"), ("1.module.layers.0", "B")]
     tree = model_tree(target)
     found = match(tree, tree, "wrappers: ignore\nTopLayer: {}")
     assert paths(tree, tree, found.pairs()) == {path: path for path, _ in target}
+    assert not match(tree, model_tree([("layers.1", "B")]), "wrappers: ignore\nTopLayer: {}").pairs()
 
 
 def test_a_module_that_does_nothing_pairs_with_its_like_only() -> None:
@@ -439,6 +451,12 @@ def test_a_rule_that_hit_nothing_is_a_warning_with_a_suggestion(text: str, messa
     target = model_tree([("a", "A"), ("a.a", "L"), ("a.linear_proj", "L")])
     golden = model_tree([("a", "A"), ("a.a", "L"), ("a.o_proj", "L")])
     assert match(target, golden, text).warnings == [f"map.yaml, line 1: the rule hit nothing: {message}"]
+
+
+def test_a_rule_whose_place_another_one_takes_says_which() -> None:
+    tree = model_tree([("a", "A"), ("a.x", "L")])
+    found = match(tree, tree, "A:\n  x: x\nscopes:\n- path: a\n  rules:\n    x: x\n")
+    assert found.warnings == ["map.yaml, line 2: the rule hit nothing: 'x' is taken by rule a.x (line 6)"]
 
 
 def test_a_file_of_which_no_rule_hit_says_so_even_if_rules_are_optional() -> None:

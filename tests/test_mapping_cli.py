@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from trees import model_tree, paths
@@ -21,7 +22,8 @@ from converter.tree.build import build_tree
 from converter.tree.columns import Tree
 from converter.tree.graph import graph_of
 
-DATA = "tests/data/megatron_vs_hf/"
+DATA = str(Path(__file__).parent / "data" / "megatron_vs_hf") + os.sep
+RANKS = str(Path(__file__).parent / "data" / "dist_tp2pp2") + os.sep
 SIDES = ["-tp", DATA + "megatron", "-gp", DATA + "hf"]
 
 
@@ -62,7 +64,7 @@ def test_lint_shows_what_each_rule_hit_and_what_is_left(tmp_path, capsys) -> Non
 
 def test_lint_counts_over_all_ranks(tmp_path, capsys) -> None:
     path = write(tmp_path, "TopLayer: {}\n")
-    code, out, _ = run(capsys, "lint", path, "-tp", "tests/data/dist_tp2pp2/target", "-gp", "tests/data/dist_tp2pp2/golden")
+    code, out, _ = run(capsys, "lint", path, "-tp", RANKS + "target", "-gp", RANKS + "golden")
     assert code == 0 and "0 rules on 4 pairs of graphs" in out and "(100.0 %)" in out
 
 

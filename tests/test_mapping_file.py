@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,8 @@ from converter.match.mapping_pattern import advance, complete, literal_path, mat
 from converter.match.mapping_rules import MappingFile
 from converter.match.mapping_write import write_mapping
 from converter.match.pairing import Layout, Relation
+
+DOCUMENTATION = (Path(__file__).parent.parent / "docs" / "mapping.md").read_text(encoding="utf-8")
 
 
 def rules(text: str) -> list[tuple[str, str, str]]:
@@ -103,6 +107,12 @@ def test_a_rule_knows_its_line_for_messages() -> None:
 def test_a_template_is_found_by_name_and_can_be_turned_round() -> None:
     plain, turned = read_mapping("megatron_core_to_hf_qwen2"), read_mapping("invert:megatron_core_to_hf_qwen2.yaml")
     assert plain.rules == turned.rules and not plain.invert and turned.invert
+
+
+@pytest.mark.parametrize("example", re.findall(r"```yaml\n(.*?)```", DOCUMENTATION, re.DOTALL))
+def test_the_examples_of_the_documentation_are_read(example: str) -> None:
+    mapping = parse_mapping(example, "docs/mapping.md")
+    assert mapping.rules or mapping.parameters
 
 
 # ------------------------------------------------------------------------------------------------ mistakes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from module_lists import (
@@ -27,7 +29,7 @@ from converter.match.mapping_write import write_mapping
 from converter.tree.build import build_tree
 from mappings import templates
 
-DATA = "tests/data/megatron_vs_hf/"
+DATA = str(Path(__file__).parent / "data" / "megatron_vs_hf") + os.sep
 # What only Megatron has as a module: wrappers, and steps that the other side does inside its attention or not at all.
 MEGATRON_ONLY = {*IDENTITY_CLASSES, "LanguageModelEmbedding", "TransformerBlock", "Dropout", "DotProductAttention", "TEDotProductAttention",
                  "FusedScaleMaskSoftmax", "SequentialMLP", "TEGroupedMLP", "TEColumnParallelGroupedLinear", "TERowParallelGroupedLinear",

@@ -102,7 +102,7 @@ def match_by_mapping(target: Tree, golden: Tree, mapping: MappingFile, taken_tar
     result_target, result_golden = (other, mine) if mapping.invert else (mine, other)
     order = np.argsort(result_target, kind="stable")
     exact, evidence, texts = _evidence(mapping, conversion, source_tree, destination_tree, mine[order], other[order], origin[order])
-    unknown = [] if mapping.optional else unknown_scopes(mapping, source_tree, source_levels, destination_levels)
+    unknown = [] if mapping.optional else unknown_scopes(mapping, conversion, source_tree, source_levels, destination_levels)
     warnings = claims.warnings + unhit_rules(mapping, hits, unknown, conversion, source_tree, source_levels, destination_levels)
     aliases, alias_warnings = parameter_aliases(mapping, source_levels, destination_levels, claims)
     return MappingMatch(
@@ -158,6 +158,10 @@ def _pair_apis(source: Side, destination: Side, rules: Rules, conversion: Conver
     def number(levels: NDArray[np.int64], frames: NDArray[np.int64], names: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.where(levels < 0, -1, (levels * width + frames) * width + names)
 
+    # The framework function only tells APIs apart that no rule names: a rule is meant wherever its module calls the API.
+    ruled, other_ruled = _named_apis(rules, {keys.words.get(word, 0) for word in set((scopes or ([], []))[0])}, keys)
+    frame[np.isin(name, ruled)] = 0
+    other_frame[np.isin(other_name, other_ruled)] = 0
     other_key = number(other_level, other_frame, other_name)
     key = number(level, frame, name)
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
@@ -166,6 +170,18 @@ def _pair_apis(source: Side, destination: Side, rules: Rules, conversion: Conver
         set(np.unique(other_key).tolist()), source.levels, destination.levels, rules, conversion, unruled)
     mine, other = _join_apis(source, destination, nodes, other_nodes, converted[which.reshape(-1)], other_key)
     return nodes[mine], other_nodes[other], origin[which.reshape(-1)][mine]
+
+
+def _named_apis(rules: Rules, frames: set[int], keys: _ApiKeys) -> tuple[list[int], list[int]]:
+    """Names that end a key, and names that end a counterpart, as numbers; not where the component before is a framework function."""
+    found: tuple[set[int], set[int]] = (set(), set())
+    for rule in rules.rules:
+        for names, sides in zip(found, (rule.sources, rule.destinations)):
+            for pattern in (pattern for side in sides for pattern in side if pattern):
+                scoped = len(pattern) > 1 and keys.words.get(pattern[-2].text, -1) in frames
+                if pattern[-1].text in keys.words and not scoped:
+                    names.add(keys.words[pattern[-1].text])
+    return sorted(found[0]), sorted(found[1])
 
 
 def _convert_apis(apis: list[tuple[int, int, int]], words: list[str], word_number: dict[str, int], width: int, present: set[int],
@@ -204,9 +220,9 @@ def _convert_apis(apis: list[tuple[int, int, int]], words: list[str], word_numbe
             continue
         starts = conversion.starts[level]
         if frame:
-            state = step(rules, state, starts, words[frame], destination, conversion.chains, conversion.completed)
+            state = step(rules, state, starts, words[frame], destination, conversion.chains, conversion.found)
             starts = rules.by_class.get(words[frame], [])
-        state = step(rules, state, starts, words[name], destination, conversion.chains, conversion.completed)
+        state = step(rules, state, starts, words[name], destination, conversion.chains, conversion.found)
         found = key_of(state.parts[0]) if len(state.parts) == 1 else -1
         if found < 0 and state.rule >= 0 and words[name] in levels.children[level]:
             # The rule was meant for the module of that name; the API of the same name keeps its own.

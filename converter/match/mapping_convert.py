@@ -13,21 +13,11 @@ from collections.abc import Callable
 from typing import NamedTuple, Optional
 
 from converter.match.mapping_levels import Levels
-from converter.match.mapping_pattern import (
-    DEEP,
-    Bindings,
-    Pattern,
-    advance,
-    complete,
-    literal_path,
-    matches_path,
-    parse_pattern,
-    substitute,
-)
+from converter.match.mapping_pattern import Bindings, Pattern, advance, complete, literal_path, substitute
 from converter.match.mapping_rules import ROOT_SCOPE, Alternatives, Rule
 
 Path = tuple[str, ...]
-_ANYWHERE = parse_pattern(DEEP)
+PathState = tuple[tuple[int, Bindings], ...]  # how far a scope's path has been matched, in every way that is open
 
 
 class Destination(NamedTuple):
@@ -87,13 +77,21 @@ class Rules(NamedTuple):
     by_path: list[tuple[Rule, list[Start]]]  # one entry a scope that has a path
 
 
+class Findings(NamedTuple):
+    """What was seen on the way, for messages."""
+
+    completed: dict[int, tuple[int, Path]]  # rule → how often its key was found, and one base it was found below
+    beaten: dict[int, int]  # rule → a rule that took its place
+    covered: set[tuple[str, str]]  # path and class of the scopes whose path occurs
+
+
 class Conversion(NamedTuple):
     """Every level of the source side converted."""
 
     states: list[State]
     starts: list[list[Start]]  # keys that may begin at a level
     chains: list[Chain]
-    completed: dict[int, tuple[int, Path]]  # rule → (how often its key was found, one base it was found below)
+    found: Findings
 
 
 def prepare(rules: tuple[Rule, ...]) -> Rules:
@@ -114,38 +112,51 @@ def _holes(pattern: Pattern) -> int:
     return sum(not component.literal for component in pattern)
 
 
-def starts_at(rules: Rules, levels: Levels, level: int) -> list[Start]:
+def _starts_at(rules: Rules, type_name: str, path_states: list[PathState], covered: set[tuple[str, str]]) -> list[Start]:
     """The keys that may begin at a level: those of its class and those of the paths that cover it."""
-    type_name = levels.type_of(level) if level else ROOT_SCOPE
     found = rules.by_class.get(type_name, [])
-    for rule, starts in rules.by_path:
-        if rule.scope.class_name in ("", type_name) and _covers(rule, levels.paths[level]):
-            found = found + starts
+    for (rule, starts), state in zip(rules.by_path, path_states):
+        pattern = rule.scope.path
+        assert pattern is not None
+        if any(complete(pattern, position, bindings) is not None for position, bindings in state):
+            covered.add((rule.scope.path_text, rule.scope.class_name))
+            if rule.scope.class_name in ("", type_name):
+                found = found + starts
     return found
 
 
-def _covers(rule: Rule, path: Path) -> bool:
-    pattern = rule.scope.path
-    assert pattern is not None
-    return matches_path(pattern if rule.scope.anchored else _ANYWHERE + pattern, path)
+def _path_states(rules: Rules, above: list[PathState], component: str) -> list[PathState]:
+    """The scopes' paths matched over one more component."""
+    states = []
+    for (rule, _), before in zip(rules.by_path, above):
+        pattern = rule.scope.path
+        assert pattern is not None
+        state: PathState = () if rule.scope.anchored else ((0, ()),)  # an unanchored path may begin here as well
+        for position, bindings in before:
+            if position < len(pattern) and (not pattern[position].literal or pattern[position].text == component):
+                state += tuple(advance(pattern, position, component, bindings))
+        states.append(state)
+    return states
 
 
 def convert_levels(rules: Rules, levels: Levels, destination: Destination) -> Conversion:
     """Convert every level. `destination` chooses among alternatives and spreads wildcards."""
     chains: list[Chain] = []
-    completed: dict[int, tuple[int, Path]] = {}
+    found = Findings({}, {}, set())
     states: list[State] = [State(0, (), ((),), -1, 0, 0, -1, ())]
-    starts: list[list[Start]] = [starts_at(rules, levels, 0)]
+    path_states: list[list[PathState]] = [[((0, ()),) for _ in rules.by_path]]
+    starts: list[list[Start]] = [_starts_at(rules, ROOT_SCOPE, path_states[0], found.covered)]
     for level in range(1, levels.count):
-        parent = levels.parent[level]
-        states.append(step(rules, states[parent], starts[parent], levels.paths[level][-1], destination, chains, completed))
-        starts.append(starts_at(rules, levels, level))
-    return Conversion(states, starts, chains, completed)
+        parent, component = levels.parent[level], levels.paths[level][-1]
+        states.append(step(rules, states[parent], starts[parent], component, destination, chains, found))
+        path_states.append(_path_states(rules, path_states[parent], component))
+        starts.append(_starts_at(rules, levels.type_of(level), path_states[level], found.covered))
+    return Conversion(states, starts, chains, found)
 
 
 def step(rules: Rules, state: State, starts: list[Start], component: str, destination: Destination, chains: list[Chain],
-         completed: dict[int, tuple[int, Path]]) -> State:
-    """Convert one more component below a converted level. Adds to `chains` and `completed`."""
+         found: Findings) -> State:
+    """Convert one more component below a converted level. Adds to `chains` and `found`."""
     open_keys = list(state.pending)
     if state.base is not None:
         for start in starts:
@@ -171,17 +182,20 @@ def step(rules: Rules, state: State, starts: list[Start], component: str, destin
                 continue
             rank = (key.depth, *key.start.rank)
             if best is not None and best[0] <= rank:
+                found.beaten.setdefault(key.start.rule, best[1].start.rule)
                 continue
             filled = _fill(rules.rules[key.start.rule], ended, key.base, destination)
             if filled is not None:
+                if best is not None:
+                    found.beaten.setdefault(best[1].start.rule, key.start.rule)
                 best = (rank, moved, filled)
     if best is None:
         kept = None if state.base is None else (*state.base, component)
         return State(depth, kept, () if kept is None else (kept,), -1, 0, 0, state.chain, tuple(pending))
     _, key, parts = best
     rule = key.start.rule
-    count, first_base = completed.get(rule, (0, key.base))
-    completed[rule] = (count + 1, first_base)
+    count, first_base = found.completed.get(rule, (0, key.base))
+    found.completed[rule] = (count + 1, first_base)
     chains.append(Chain(rule, key.chain, depth))
     group = rules.rules[rule].gather or len(parts) != 1
     base = None if group else parts[0]

@@ -93,6 +93,10 @@ def _add(levels: Levels, path: tuple[str, ...]) -> int:
 
 def _without_wrappers(raw: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     stripped = [normalised_path(path) for path in raw]
+    leading = {path[0] for path in raw if path[0].isdigit()}
+    if len(leading) > 1:
+        # Several model chunks (a virtual pipeline) number their layers alike: without the index they would be mixed up.
+        stripped = [(path[0], *short) if path[0] in leading else short for path, short in zip(raw, stripped)]
     owner: dict[tuple[str, ...], int] = {}
     clash: set[tuple[str, ...]] = set()
     for number, path in enumerate(stripped):

@@ -9,12 +9,10 @@ from typing import NamedTuple
 from converter.match.mapping_claims import other_side, side
 from converter.match.mapping_convert import Conversion, Path
 from converter.match.mapping_levels import Levels
-from converter.match.mapping_pattern import DEEP, matches_path, parse_pattern
-from converter.match.mapping_rules import ROOT_SCOPE, MappingFile, Rule, Scope
+from converter.match.mapping_rules import ROOT_SCOPE, MappingFile
 from converter.tree.columns import NodeKind, Tree
 from converter.yaml_source import error_at
 
-_ANYWHERE = parse_pattern(DEEP)
 _MOST_CANDIDATES = 2000  # names looked at for one suggestion
 
 
@@ -42,7 +40,7 @@ def refuse_unknown(mapping: MappingFile, found: Sequence[Sequence[Unknown]]) -> 
             raise error_at(mapping.name, unknown.line, unknown.column, unknown.message)
 
 
-def unknown_scopes(mapping: MappingFile, tree: Tree, levels: Levels, other: Levels) -> list[Unknown]:
+def unknown_scopes(mapping: MappingFile, conversion: Conversion, tree: Tree, levels: Levels, other: Levels) -> list[Unknown]:
     """Scopes whose class or path does not occur on the source side, one entry a scope."""
     modules = tree.label[tree.kind == NodeKind.MODULE]
     known = {levels.type_of(level) for level in range(1, levels.count)} | {ROOT_SCOPE}
@@ -61,7 +59,7 @@ def unknown_scopes(mapping: MappingFile, tree: Tree, levels: Levels, other: Leve
                     "remove 'invert: true'" if mapping.invert else "add 'invert: true'")
             else:
                 text += suggestion(scope.class_name, known)
-        elif scope.path is not None and not any(_covers(scope, path) for path in levels.paths):
+        elif scope.path is not None and (scope.path_text, scope.class_name) not in conversion.found.covered:
             text = f"path '{scope.path_text}' does not occur on the {side(mapping)} side"
             text += suggestion(scope.path_text, [".".join(path) for path in levels.paths[:_MOST_CANDIDATES]])
         if text:
@@ -69,14 +67,10 @@ def unknown_scopes(mapping: MappingFile, tree: Tree, levels: Levels, other: Leve
     return list(found.values())
 
 
-def _covers(scope: Scope, path: Path) -> bool:
-    return scope.path is not None and matches_path(scope.path if scope.anchored else _ANYWHERE + scope.path, path)
-
-
 def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], conversion: Conversion, tree: Tree, levels: Levels,
                 other: Levels) -> list[str]:
     """A warning for every rule that took part in no pair; for an `optional` file only if that is all of them."""
-    used = [count > 0 or (not rule.destinations and number in conversion.completed)
+    used = [count > 0 or (not rule.destinations and number in conversion.found.completed)
             for number, (rule, count) in enumerate(zip(mapping.rules, hits))]
     if mapping.rules and not any(used):
         return [f"{mapping.name}: no rule hit anything: is the file made for these two sides, in this direction? "
@@ -89,8 +83,10 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
     for number, rule in enumerate(mapping.rules):
         if used[number] or (rule.scope.line, rule.scope.column) in passed_over:
             continue
-        found, base = conversion.completed.get(number, (0, ()))
-        if found:
+        found, base = conversion.found.completed.get(number, (0, ()))
+        if not found and number in conversion.found.beaten:
+            text = f"'{rule.source_text}' is taken by {mapping.rules[conversion.found.beaten[number]].label}"
+        elif found:
             there = ".".join(base) or "the top"
             text = (f"'{rule.source_text}' is there, but nothing pairs with '{rule.destination_text}' below {there} "
                     f"of the {other_side(mapping)} side")
@@ -127,10 +123,4 @@ def suggestion(text: str, candidates: Iterable[str]) -> str:
     """": did you mean 'x'?", or nothing where no candidate is close."""
     close = difflib.get_close_matches(text, sorted(set(candidates)), 1, 0.6)
     return f": did you mean '{close[0]}'?" if close else ""
-
-
-def scope_rule(rule: Rule) -> str:
-    """"TransformerLayer.self_attention: self_attn", as lint prints it."""
-    return f"{rule.scope.label}.{rule.source_text}: {rule.destination_text}"
-
 
