@@ -58,7 +58,7 @@ def pair_rows(target: Side, t: int, golden: Side, g: int, aliases: dict[str, str
     """(target row, golden row) of every tensor of the pair, -1 where a side has none; target's order first.
 
     Args:
-        by_outputs: the pair was found by its equal outputs only; an input is joined only with an equal one.
+        by_outputs: the pair was found by equal outputs between different code; tensors are joined only with equal ones.
     """
     alike = same_code(target.graph, t, golden.graph, g) and not by_outputs
     pairs: list[tuple[int, int]] = []
@@ -72,7 +72,7 @@ def pair_rows(target: Side, t: int, golden: Side, g: int, aliases: dict[str, str
             joined = _by_name(target, left, golden, right)
         else:
             joined = _across_code(target, left, golden, right)
-            if by_outputs and Role.INPUT in roles:
+            if by_outputs:
                 joined = [(a, b) for a, b in joined if _agree(target, a, golden, b)]
         partner = dict(joined)
         pairs += [(row, partner.get(row, -1)) for row in left]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from converter.dumps.columns import LeafKind, Role
 from converter.match.api_names import api_key
 from converter.match.modules import TensorFeature, node_tensors
@@ -14,6 +16,7 @@ from converter.tree.graph import Graph
 
 INPUT_ROLES = (Role.INPUT, Role.KWARG)
 ROOT_KINDS = (NodeKind.ROOT, NodeKind.API_COLLECTION, NodeKind.UNPLACED)
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -39,36 +42,54 @@ def pair_apis(target: Graph, golden: Graph, modules: list[Pair], taken_target: s
         if pair.relation == Relation.SAME and len(pair.target) == 1 and len(pair.golden) == 1:
             partner[pair.target[0]] = pair.golden[0]
             partner_golden[pair.golden[0]] = pair.target[0]
-    mine = _sequences(target, set(partner), taken_target, {node: node for node in partner})
-    other = _sequences(golden, set(partner_golden), taken_golden, partner_golden)
-    golden_node = {golden.tree.names[node]: node for caller in other.values() for segment in caller.values() for node in segment}
+    forward, backward = _sequences(target, dict(zip(partner, partner)), taken_target)
+    golden_forward, golden_backward = _sequences(golden, partner_golden, taken_golden)
+    side, golden_side = _Side(target), _Side(golden)
+    same_toolkit = _framework(target) == _framework(golden)
+    same_code = dict(zip(partner, _same_code(target, golden, partner) if same_toolkit else [False] * len(partner)))
     twin: dict[str, str] = {}  # target forward API → golden forward API, names without the direction
     pairs: list[Pair] = []
-    calls_target: dict[int, _Call] = {}
-    calls_golden: dict[int, _Call] = {}
+    for (caller, anchor), left in forward.items():
+        right = golden_forward.get((partner[caller], anchor))
+        if right:
+            for a, b in _align(side, golden_side, left, right, same_code[caller]):
+                pairs.append(_pair(side, golden_side, a, b, same_code[caller]))
+                twin[_without_direction(side.names[a])] = _without_direction(golden_side.names[b])
+    golden_node = {golden_side.names[node]: node for nodes in golden_backward.values() for node in nodes}
     used: set[int] = set()
-    same_toolkit = _framework(target) == _framework(golden)
-    for backward in (False, True):
-        for caller, segments in mine.items():
-            golden_segments = other.get(partner[caller], {})
-            same_code = same_toolkit and _same_code(target, caller, golden, partner[caller])
-            for anchor, nodes in segments.items():
-                left = [node for node in nodes if (target.tree.direction[node] == Direction.BACKWARD) == backward]
-                right = [
-                    node
-                    for node in golden_segments.get(anchor, ())
-                    if (golden.tree.direction[node] == Direction.BACKWARD) == backward and node not in used
-                ]
-                if backward:
-                    left, right = _follow_twins(target, golden, left, right, twin, golden_node, used, pairs)
-                if not left or not right:
-                    continue
-                for a, b in _align(target, golden, left, right, same_code, calls_target, calls_golden):
-                    pairs.append(_pair(target, golden, a, b, same_code))
-                    used.add(b)
-                    if not backward:
-                        twin[_without_direction(target.tree.names[a])] = _without_direction(golden.tree.names[b])
+    for (caller, anchor), left in backward.items():
+        rest = []
+        for node in left:
+            other = golden_node.get(twin.get(_without_direction(side.names[node]), "") + ".backward", -1)
+            if other >= 0 and other not in used:
+                pairs.append(_pair(side, golden_side, node, other, same_code[caller]))
+                used.add(other)
+            else:
+                rest.append(node)
+        right = [node for node in golden_backward.get((partner[caller], anchor), ()) if node not in used]
+        if rest and right:
+            for a, b in _align(side, golden_side, rest, right, same_code[caller]):
+                pairs.append(_pair(side, golden_side, a, b, same_code[caller]))
+                used.add(b)
     return pairs
+
+
+class _Side:
+    """One graph with what the alignment looks up often: plain lists, and each API call described once."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.names = graph.tree.names
+        keys = [*(api_key(label) for label in graph.tree.labels), ""]
+        self.keys = [keys[label] for label in graph.tree.label.tolist()]
+        self.call_numbers = graph.tree.call
+        self._calls: dict[int, _Call] = {}
+
+    def call(self, node: int) -> _Call:
+        found = self._calls.get(node)
+        if found is None:
+            found = self._calls[node] = _describe(self.graph, node)
+        return found
 
 
 def _framework(graph: Graph) -> str:
@@ -77,89 +98,62 @@ def _framework(graph: Graph) -> str:
     return "mindspore" if "Cell" in prefixes or "Primitive" in prefixes else "torch"
 
 
-def _same_code(target: Graph, t: int, golden: Graph, g: int) -> bool:
-    if target.tree.kind[t] in ROOT_KINDS:
-        return bool(target.tree.kind[t] == golden.tree.kind[g])
-    return target.tree.labels[int(target.tree.label[t])] == golden.tree.labels[int(golden.tree.label[g])]
+def _same_code(target: Graph, golden: Graph, partner: dict[int, int]) -> list[bool]:
+    """Per paired caller: both sides are of one class (root and API collections: of one kind)."""
+    mine, other = np.fromiter(partner, np.int64), np.fromiter(partner.values(), np.int64)
+    numbers: dict[str, int] = {}
+    label_t = np.array([numbers.setdefault(label, len(numbers)) for label in target.tree.labels] + [-1])[target.tree.label[mine]]
+    label_g = np.array([numbers.setdefault(label, len(numbers)) for label in golden.tree.labels] + [-1])[golden.tree.label[other]]
+    kind = target.tree.kind[mine]
+    same: list[bool] = np.where(np.isin(kind, ROOT_KINDS), kind == golden.tree.kind[other], label_t == label_g).tolist()
+    return same
 
 
 def _without_direction(name: str) -> str:
     return name.rsplit(".", 1)[0]
 
 
-def _sequences(graph: Graph, paired: set[int], taken: set[int], name_of: dict[int, int]) -> dict[int, dict[int, list[int]]]:
-    """Per paired caller and per segment: API nodes in call order.
+def _sequences(graph: Graph, paired: dict[int, int], taken: set[int]) -> tuple[dict[Place, list[int]], dict[Place, list[int]]]:
+    """Forward and backward APIs by place, in call order.
 
-    A segment is what lies between two paired modules called directly below the caller; it is named by the module
-    before it (by its target node on both sides; -1 = before the first).
+    A place is (paired caller, module paired before it directly below that caller, named by its target node on both
+    sides; -1 = before the first).
+    Args:
+        paired: paired node of this graph → its target node.
     """
     tree = graph.tree
     kinds, parents = tree.kind.tolist(), tree.parent.tolist()
+    is_backward = (tree.direction == Direction.BACKWARD).tolist()
+    api = int(NodeKind.API)
     owner = [0] * tree.count
     last: dict[int, int] = {}
-    found: dict[int, dict[int, list[int]]] = {}
+    forward: dict[Place, list[int]] = {}
+    backward: dict[Place, list[int]] = {}
     for node in range(1, tree.count):
         parent = parents[node]
         caller = parent if parent in paired else owner[parent]
         owner[node] = caller
-        if kinds[node] == NodeKind.API:
+        if kinds[node] == api:
             if node not in taken:
-                found.setdefault(caller, {}).setdefault(last.get(caller, -1), []).append(node)
+                (backward if is_backward[node] else forward).setdefault((caller, last.get(caller, -1)), []).append(node)
         elif node in paired:
-            last[caller] = name_of[node]
-    return found
+            last[caller] = paired[node]
+    return forward, backward
 
 
-def _follow_twins(
-    target: Graph,
-    golden: Graph,
-    left: list[int],
-    right: list[int],
-    twin: dict[str, str],
-    golden_node: dict[str, int],
-    used: set[int],
-    pairs: list[Pair],
-) -> tuple[list[int], list[int]]:
-    """Pair backward APIs whose forward calls are paired; returns what is left on both sides."""
-    rest = []
-    for node in left:
-        other = golden_node.get(twin.get(_without_direction(target.tree.names[node]), "") + ".backward", -1)
-        if other >= 0 and other not in used:
-            pairs.append(_pair(target, golden, node, other, True, "forward calls are paired"))
-            used.add(other)
-        else:
-            rest.append(node)
-    return rest, [node for node in right if node not in used]
-
-
-def _pair(target: Graph, golden: Graph, a: int, b: int, same_code: bool, evidence: str = "") -> Pair:
-    if same_code and target.tree.names[a] == golden.tree.names[b]:
+def _pair(target: _Side, golden: _Side, a: int, b: int, same_code: bool) -> Pair:
+    if not same_code:
+        return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.8, EQUAL_OUTPUTS)
+    if target.names[a] == golden.names[b]:
         return Pair((a,), (b,), Relation.SAME, How.EXACT, 1.0, "same name")
-    if not evidence:
-        evidence = "same API in the same place of the call sequence" if same_code else EQUAL_OUTPUTS
-    return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.9 if same_code else 0.8, evidence)
+    return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.9, "same API in the same place of the call sequence")
 
 
-def _align(
-    target: Graph,
-    golden: Graph,
-    left: list[int],
-    right: list[int],
-    same_code: bool,
-    calls_target: dict[int, _Call],
-    calls_golden: dict[int, _Call],
-) -> list[tuple[int, int]]:
-    keys_left = [api_key(target.tree.labels[target.tree.label[node]]) for node in left]
-    keys_right = [api_key(golden.tree.labels[golden.tree.label[node]]) for node in right]
-
-    def call(graph: Graph, node: int, known: dict[int, _Call]) -> _Call:
-        found = known.get(node)
-        if found is None:
-            found = known[node] = _describe(graph, node)
-        return found
+def _align(target: _Side, golden: _Side, left: list[int], right: list[int], same_code: bool) -> list[tuple[int, int]]:
+    keys_left, keys_right = [target.keys[node] for node in left], [golden.keys[node] for node in right]
 
     def weight(i: int, j: int) -> float:
-        a, b = call(target, left[i], calls_target), call(golden, right[j], calls_golden)
+        a, b = target.call(left[i]), golden.call(right[j])
         equal_outputs = bool(a.outputs) and len(a.outputs) <= len(b.outputs) and all(x.agrees(y) for x, y in zip(a.outputs, b.outputs))
         if not same_code:
             if not equal_outputs or a.outputs[0].statistics == (0.0, 0.0, 0.0, 0.0):
@@ -168,7 +162,7 @@ def _align(
         score = 2.0 + equal_outputs
         if a.signature == b.signature:
             score += 1.0
-        if target.tree.call[left[i]] == golden.tree.call[right[j]]:
+        if target.call_numbers[left[i]] == golden.call_numbers[right[j]]:
             score += 0.25
         return score
 

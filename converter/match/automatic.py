@@ -63,8 +63,9 @@ def match_trees(
         found, proposals = _by_module(target, golden, pairs, method)
         pairs += found
         pairs += pair_apis(target, golden, pairs, _nodes(pairs, 0), _nodes(pairs, 1))
-    apart = set(refused)
-    pairs = [pair for pair in pairs if pair.how == How.MANUAL or not any((a, b) in apart for a in pair.target for b in pair.golden)]
+    if refused:
+        apart = set(refused)
+        pairs = [pair for pair in pairs if pair.how == How.MANUAL or not any((a, b) in apart for a in pair.target for b in pair.golden)]
     return assemble(
         target.tree.count,
         golden.tree.count,

@@ -22,11 +22,14 @@ def pair_calls(
     `taken_*` are nodes that an earlier step has paired; they are left out.
     """
     by_step = target.graph.tree.micro_steps == golden.graph.tree.micro_steps
+    keys, golden_keys = _call_keys(target.graph.tree, by_step), _call_keys(golden.graph.tree, by_step)
+    names, golden_names = target.graph.tree.names, golden.graph.tree.names
     partner: dict[int, int] = {}  # target node → first golden node, for callers
     pairs: list[Pair] = []
     for path in sorted(paths, key=lambda pair: len(target.path[pair.target[0]])):
-        mine = [_calls(target, number, by_step, taken_target) for number in path.target]
-        other = [_calls(golden, number, by_step, taken_golden) for number in path.golden]
+        mine = [_calls(target.nodes[number], keys, taken_target) for number in path.target]
+        other = [_calls(golden.nodes[number], golden_keys, taken_golden) for number in path.golden]
+        exact = path.how == How.EXACT
         for key in mine[0]:
             sequences = [side.get(key, []) for side in mine]
             others = [side.get(key, []) for side in other]
@@ -40,33 +43,27 @@ def pair_calls(
             else:
                 continue
             for nodes, golden_nodes in chosen:
-                same = (
-                    len(nodes) == 1
-                    and len(golden_nodes) == 1
-                    and target.graph.tree.names[nodes[0]] == golden.graph.tree.names[golden_nodes[0]]
-                )
-                how = path.how if path.how != How.EXACT or same else How.NORMALISED
-                evidence = path.evidence if how == path.how else "same path, call numbers differ"
-                pairs.append(Pair(tuple(nodes), tuple(golden_nodes), path.relation, how, path.confidence, evidence))
+                how, evidence = path.how, path.evidence
+                if exact and names[nodes[0]] != golden_names[golden_nodes[0]]:
+                    how, evidence = How.NORMALISED, "same path, call numbers differ"
+                pairs.append(Pair(nodes, golden_nodes, path.relation, how, path.confidence, evidence))
                 for node in nodes:
                     partner[node] = golden_nodes[0]
     return pairs
 
 
-def _calls(table: ModuleTable, module: int, by_step: bool, taken: set[int]) -> dict[CallKey, list[int]]:
-    tree = table.graph.tree
+def _call_keys(tree: Tree, by_step: bool) -> list[CallKey]:
+    """[nodes] what calls must have in common to be paired in order."""
+    steps = tree.micro_step.tolist() if by_step else [0] * tree.count
+    gradients = (tree.kind == NodeKind.PARAMETERS_GRAD).tolist()
+    return list(zip(gradients, tree.direction.tolist(), ((tree.flags & FLAG_RECOMPUTED) > 0).tolist(), steps))
+
+
+def _calls(nodes: list[int], keys: list[CallKey], taken: set[int]) -> dict[CallKey, list[int]]:
     found: dict[CallKey, list[int]] = {}
-    for node in table.nodes[module]:
-        if node in taken:
-            continue
-        gradient = tree.kind[node] == NodeKind.PARAMETERS_GRAD
-        key = (
-            bool(gradient),
-            int(tree.direction[node]),
-            bool(tree.flags[node] & FLAG_RECOMPUTED),
-            int(tree.micro_step[node]) if by_step else 0,
-        )
-        found.setdefault(key, []).append(node)
+    for node in nodes:
+        if node not in taken:
+            found.setdefault(keys[node], []).append(node)
     return found
 
 

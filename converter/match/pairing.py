@@ -39,7 +39,8 @@ class Layout:
     shards: int = 0  # per_shard: tensor parallel size; 0 = not given
 
 
-# Evidence of an API pair between different code: it was found by its outputs, so its inputs prove nothing.
+# Evidence of an API pair between different code: it was found by equal outputs (or by its forward twin's), so that
+# tensors of it that do not agree prove nothing.
 EQUAL_OUTPUTS = "same API with equal output statistics"
 
 
