@@ -152,6 +152,22 @@ export function fillReason(template: string, parameters: Readonly<Record<string,
   return template.replace(/\{(\w+)\}/g, (_, name: string) => (Object.hasOwn(parameters, name) ? parameters[name] : '…'));
 }
 
+/** The statistic in which the two sides are furthest apart, for a row whose error is that of the elements. */
+function furthest(target: LeafView | null, golden: LeafView | null): number {
+  let worst = 3;
+  let most = -1;
+  for (let k = 0; k < 4; k++) {
+    const a = target?.numbers[k] ?? Number.NaN;
+    const b = golden?.numbers[k] ?? Number.NaN;
+    const apart = Number.isFinite(a) && Number.isFinite(b) ? Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b), 1e-300) : Number.isFinite(a) === Number.isFinite(b) ? -1 : Infinity;
+    if (apart > most) {
+      most = apart;
+      worst = k;
+    }
+  }
+  return worst;
+}
+
 /** What the file leaves out of a note because the row says it already. */
 function impliedArguments(id: string, row: { target: LeafView | null; golden: LeafView | null; error: number; tolerance: number; statistic: number }): Record<string, string> {
   const { target, golden } = row;
@@ -179,8 +195,10 @@ function impliedArguments(id: string, row: { target: LeafView | null; golden: Le
       return { side: target ? 'target' : 'golden' };
     case 'tensor':
       return numbers;
-    default:
-      return row.statistic < 4 ? { ...both((leaf) => leaf.texts[row.statistic]), ...numbers, statistic: STATISTICS[row.statistic] } : numbers;
+    default: {
+      const statistic = row.statistic < 4 ? row.statistic : furthest(target, golden);
+      return { ...both((leaf) => leaf.texts[statistic]), ...numbers, statistic: STATISTICS[statistic] };
+    }
   }
 }
 

@@ -92,12 +92,16 @@ class Stack {
 
   /** Where the event would come to lie if nothing held it back. */
   natural(event: number): number {
+    return this.atLeast(event, 0);
+  }
+
+  /** The first place at or below `y` where the event can lie: a pill stays in the line begun or starts one below it. */
+  atLeast(event: number, y: number): number {
     const row = event >> 1;
-    if ((event & 1) === 0 && this.rows.flags[row] & ROW_PILL) {
-      if (this.flowY < 0) return this.y;
-      return this.fits(row) ? this.flowY : this.flowY + PILL_STEP;
-    }
-    return this.flowY >= 0 ? this.flowY + PILL_STEP : this.y;
+    if (this.flowY < 0) return Math.max(y, this.y);
+    const pill = (event & 1) === 0 && (this.rows.flags[row] & ROW_PILL) !== 0;
+    if (pill && y <= this.flowY && this.fits(row)) return this.flowY;
+    return Math.max(y, this.flowY + PILL_STEP);
   }
 
   private fits(row: number): boolean {
@@ -123,7 +127,7 @@ class Stack {
     return this.pillWidth[row];
   }
 
-  /** Puts the event at `y`, which is at least natural(event). `missing`: what only the other side has since the last anchor. */
+  /** Puts the event at `y`, a place that atLeast(event, …) gave. `missing`: what only the other side has since the last anchor. */
   place(event: number, y: number, missing: number): void {
     const row = event >> 1;
     const free = this.flowY >= 0 ? this.flowY + PILL_STEP : this.y; // below everything placed so far
@@ -253,7 +257,12 @@ export function arrange(graph: Graph, targetRows: Rows, goldenRows: Rows | null,
       atB = found.b[k];
       const eventA = a.events[atA];
       const eventB = b.events[atB];
-      const y = Math.max(a.natural(eventA), b.natural(eventB));
+      let y = a.natural(eventA);
+      // Each side may have to go further down than the other asks for; both agree after few rounds since y only grows.
+      for (let before = -1; before !== y; ) {
+        before = y;
+        y = a.atLeast(eventA, b.atLeast(eventB, y));
+      }
       a.place(eventA, y, missingA);
       b.place(eventB, y, missingB);
       atA++;

@@ -116,6 +116,19 @@ export function shortenMiddle(text: string, length: number): string {
   return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`;
 }
 
+/** "layers.2 · … · linear_qkv": the layer and the end of a trail tell it from its neighbours. */
+export function shortTrail(trail: readonly string[], length: number): string {
+  if (trail.length === 0) return '';
+  const full = trail.join(' · ');
+  if (full.length <= length || trail.length === 1) return shortenMiddle(full, length);
+  const last = trail[trail.length - 1];
+  const layer = trail.find((part, i) => i < trail.length - 1 && /\d/.test(part)) ?? trail[0];
+  const joined = trail.length > 2 ? `${layer} · … · ${last}` : `${layer} · ${last}`;
+  if (joined.length <= length) return joined;
+  const room = length - layer.length - 3;
+  return room >= 8 ? `${layer} … ${shortenMiddle(last, room)}` : shortenMiddle(last, length);
+}
+
 export function directionOf(side: Side, node: number): 'forward' | 'backward' | 'none' {
   const direction = side.direction[node];
   return direction === Direction.forward ? 'forward' : direction === Direction.backward ? 'backward' : 'none';

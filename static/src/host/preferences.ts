@@ -1,6 +1,6 @@
 /** What is remembered in the browser: language, theme, sizes. Storage may be forbidden in foreign frames; then nothing is. */
 import { effect } from '@preact/signals';
-import { detailsHeight, detailsOpen, locale, panelWidth, stripOpen, syncExpansion, theme } from '../state/app';
+import { detailsHeight, detailsOpen, locale, panel, panelWidth, stripOpen, syncExpansion, theme } from '../state/app';
 
 const PREFIX = 'tb_graph_ascend.';
 
@@ -32,6 +32,7 @@ export function loadPreferences(): void {
   else if (window.innerHeight < 780) stripOpen.value = false;
   if (read('syncExpansion') === 'false') syncExpansion.value = false;
   // A small frame (notebook, editor): the graphs come first.
+  if (window.innerWidth < 1000) panel.value = null;
   if (read('detailsHeight') === null && window.innerHeight < 780) detailsHeight.value = 170;
 }
 

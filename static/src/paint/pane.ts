@@ -204,7 +204,8 @@ function drawPill(brush: Brush, list: DrawList, pill: BoxItem): void {
   const middle = y + height / 2 + 0.5;
   const ink = cls?.strong ? theme.onStrong : marked && cls.id !== 'unmatched' ? theme.ink : theme.dim;
   // The sign takes the padding at the left: the width of a pill does not depend on what it is coloured by.
-  const signed = marked && width > 28;
+  // Unmatched calls have their dashed edge for that.
+  const signed = marked && width > 28 && cls.id !== 'unmatched';
   if (signed) {
     context.textAlign = 'left';
     context.fillStyle = cls.strong ? theme.onStrong : theme.sign(cls);

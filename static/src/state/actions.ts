@@ -60,7 +60,28 @@ export function setExpanded(ref: NodeRef, on: boolean): void {
   const open = graph.value;
   const side = open && sideOf(open, ref.side);
   if (!open || !side || side.end[ref.node] === ref.node + 1) return;
-  steadily(ref, () => setBoth(open, ref.side, ref.node, EXPANDED, on));
+  steadily(ref, () => {
+    setBoth(open, ref.side, ref.node, EXPANDED, on);
+    if (on && syncExpansion.value) showPartnersOfChildren(open, ref.side, ref.node);
+  });
+}
+
+/**
+ * Opens what hides the partners of a container's children. The container itself may have no counterpart (one toolkit wraps
+ * what the other does not); its children still stand opposite theirs.
+ */
+function showPartnersOfChildren(open: Graph, which: SideName, node: number): void {
+  const side = sideOf(open, which);
+  const to = otherSide(which);
+  const other = sideOf(open, to);
+  const state = openState.value && openStateOf(openState.value, to);
+  if (!side || !other || !state) return;
+  for (let child = node + 1; child < side.end[node]; child = side.end[child]) {
+    if (side.pair[child] < 0) continue;
+    for (const partner of partners(open, which, child)) {
+      for (let at = other.parent[partner]; at > 0 && !(state[at] & EXPANDED); at = other.parent[at]) setBits(to, at, EXPANDED, true);
+    }
+  }
 }
 
 /** Shows every member of the fold that begins at `ref`. */
@@ -259,6 +280,7 @@ export function openFirstLevels(open: Graph, rows: number): void {
     for (let child = parent + 1; child < side.end[parent]; child = side.end[child]) queue.push(child);
   };
   add(0);
+  showPartnersOfChildren(open, 'target', 0);
   let shown = queue.length;
   for (let k = 0; k < queue.length && shown < rows; k++) {
     const node = queue[k];
@@ -268,6 +290,7 @@ export function openFirstLevels(open: Graph, rows: number): void {
     }
     if (children === 0 || shown + children > rows) continue;
     setBoth(open, 'target', node, EXPANDED, true);
+    showPartnersOfChildren(open, 'target', node);
     shown += children;
     if (side.depth[node] < 2) add(node);
   }

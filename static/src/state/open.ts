@@ -5,7 +5,7 @@ import { NodeKind, sideOf, SIDES, type Graph, type GraphKey, type NodeRef } from
 import { decodeGraph, OPENING_SECTIONS, type GraphSections } from '../wire/decode';
 import { SourceError, type LocalText } from '../wire/source';
 import { openFirstLevels, select } from './actions';
-import { chosen, colouring, failure, findingFilter, graph, loading, microStep, runs, selection, source } from './app';
+import { chosen, colouring, failure, findingFilter, graph, loading, microStep, panel, runs, selection, source } from './app';
 import { camera } from './view';
 
 const FIRST_ROWS = 26;
@@ -105,6 +105,7 @@ function show(opened: Graph, restore: Restore | null): void {
     const modes = availableModes(opened);
     if (!modes.includes(colouring.value)) colouring.value = modes[0];
     else if (colouring.value === 'how' && modes.includes('cause') && restore === null) colouring.value = 'cause';
+    if (!opened.golden && panel.value === 'findings') panel.value = null; // nothing was compared
     if (opened.golden && !isMeasured(opened.verdicts.status)) findingFilter.value = new Set(['unmatched']);
   });
   openFirstLevels(opened, FIRST_ROWS);

@@ -9,11 +9,14 @@ import { NO_CALL, NodeKind, type Graph, type NodeRef, type SideName } from '../c
 import { Blocks } from '../wire/blocks';
 import { colouring, graph, microStep, names, source, threshold } from './app';
 
-export const GUTTER = 44; // between the two panes, for the curves of group pairs
-export const PANE_MARGIN = 12; // left and right of the panes
-
 /** Size of the canvas that holds both panes, in CSS pixels. */
 export const canvasSize = signal({ width: 0, height: 0 });
+
+const NARROW = 760;
+
+/** Space between the two panes, for the curves of group pairs, and left and right of them. */
+export const gutter = computed(() => (canvasSize.value.width < NARROW ? 30 : 44));
+export const paneMargin = computed(() => (canvasSize.value.width < NARROW ? 6 : 12));
 
 export const camera = signal<Camera>({ scroll: 0, scale: 1, goldenShift: 0 });
 
@@ -45,8 +48,8 @@ const buffers = computed(() => {
 /** Width of one pane's content in CSS pixels. */
 export const paneWidth = computed(() => {
   const { width } = canvasSize.value;
-  const inner = width - 2 * PANE_MARGIN;
-  return Math.max(160, graph.value?.golden ? (inner - GUTTER) / 2 : inner);
+  const inner = width - 2 * paneMargin.value;
+  return Math.max(160, graph.value?.golden ? (inner - gutter.value) / 2 : inner);
 });
 
 /** Layout units are CSS pixels as long as the picture is not enlarged. */
@@ -54,7 +57,7 @@ export const layoutWidth = computed(() => Math.floor(paneWidth.value / Math.max(
 
 /** Left edge of a pane on the canvas. */
 export function paneLeft(side: SideName): number {
-  return side === 'target' ? PANE_MARGIN : PANE_MARGIN + paneWidth.value + GUTTER;
+  return side === 'target' ? paneMargin.value : paneMargin.value + paneWidth.value + gutter.value;
 }
 
 /** Measures the text of pills; replaced by the canvas's own measure once there is one. */

@@ -1,10 +1,11 @@
 /** The table itself: both sides' statistics above each other, the error with a bar, the verdict in words. */
+import { computed } from '@preact/signals';
 import { LEAF, STATISTICS, type DetailRow, type LeafView } from '../core/details';
 import { formatError } from '../core/format';
 import { Status, type Graph } from '../core/types';
 import { t } from '../i18n';
 import type { Details } from '../state/details';
-import { causes } from '../state/view';
+import { canvasSize, causes } from '../state/view';
 import { dtypeShape, metricText, rowClass, rowName, verdictWords } from './detail_words';
 import { Sign } from './sign';
 
@@ -58,18 +59,32 @@ function RangeStrip({ row }: { readonly row: DetailRow }) {
   );
 }
 
+/** In a narrow frame what was found comes before the numbers that it follows from. */
+const narrow = computed(() => canvasSize.value.width < 900);
+
 function Row({ open, pair, row }: { readonly open: Graph; readonly pair: number; readonly row: DetailRow }) {
   const words = dtypeShape(row);
   const single = !row.target || !row.golden;
   const cls = rowClass(open, pair, row);
   const item = cls > 0 ? causes.value?.classes[cls] : undefined;
   const verdict = verdictWords(row);
+  const found = [
+    <td key="error" class="error" title={Number.isNaN(row.tolerance) ? undefined : t('details.tolerance', { tolerance: formatError(row.tolerance) })}>
+      {formatError(row.error)}
+      <span class="bar" style={{ '--w': `${barShare(row.error) * 100}%`, '--k': `var(--c-${item?.id ?? 'clean'})` }} />
+    </td>,
+    <td key="verdict" class={item ? 'words strong' : 'words'} title={verdict}>
+      {item ? <Sign item={item} /> : null}
+      {verdict}
+    </td>,
+  ];
   return (
     <tr>
       <th scope="row" title={rowName(row)}>
         {rowName(row)}
         {single && open.golden && pair >= 0 ? <small> {t('findings.only', { side: t(row.target ? 'side.target' : 'side.golden') })}</small> : null}
       </th>
+      {narrow.value ? found : null}
       <td class={words.differs ? 'words differs' : 'words'}>{words.text}</td>
       <td>
         <RangeStrip row={row} />
@@ -77,45 +92,44 @@ function Row({ open, pair, row }: { readonly open: Graph; readonly pair: number;
       {STATISTICS.map((name, index) => (
         <Statistic key={name} row={row} index={index} single={single} />
       ))}
+      {narrow.value ? null : found}
       {row.metrics.map(([name, value]) => (
         <td key={name}>{metricText(value)}</td>
       ))}
-      <td class="error" title={Number.isNaN(row.tolerance) ? undefined : t('details.tolerance', { tolerance: formatError(row.tolerance) })}>
-        {formatError(row.error)}
-        <span class="bar" style={{ '--w': `${barShare(row.error) * 100}%`, '--k': `var(--c-${item?.id ?? 'clean'})` }} />
-      </td>
-      <td class={item ? 'words strong' : 'words'} title={verdict}>
-        {item ? <Sign item={item} /> : null}
-        {verdict}
-      </td>
     </tr>
   );
 }
 
 export function DetailTable({ open, shown }: { readonly open: Graph; readonly shown: Details }) {
+  const found = [
+    <th key="error" scope="col">
+      {t('details.error')}
+    </th>,
+    <th key="verdict" scope="col" class="words">
+      {t('details.verdict')}
+    </th>,
+  ];
   return (
     <table>
       <thead>
         <tr>
           <th scope="col">{t('details.tensor')}</th>
+          {narrow.value ? found : null}
           <th scope="col" class="words">
             {t('details.dtypeShape')}
           </th>
-          <th />
+          <td />
           {STATISTICS.map((name) => (
             <th key={name} scope="col">
               {name}
             </th>
           ))}
+          {narrow.value ? null : found}
           {shown.rows[0].metrics.map(([name]) => (
             <th key={name} scope="col">
               {name}
             </th>
           ))}
-          <th scope="col">{t('details.error')}</th>
-          <th scope="col" class="words">
-            {t('details.verdict')}
-          </th>
         </tr>
       </thead>
       <tbody>

@@ -160,7 +160,8 @@ function stackLabel(item: LayerStack): string {
 
 export function LayerStrip() {
   const shown = matrix.value;
-  if (!shown || shown.columns.length < 2) return null;
+  // A strip that says nothing (a single graph without colours) only takes room.
+  if (!shown || shown.columns.length < 2 || shown.cls.every((cls) => cls === 0)) return null;
   const tabs = stacks.value.slice(0, MOST_TABS);
   const at = Math.min(chosenStack.value, tabs.length - 1);
   return (

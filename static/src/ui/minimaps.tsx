@@ -11,7 +11,7 @@ import { drawLists } from '../state/scene';
 import { camera, canvasSize, colours, layout } from '../state/view';
 import { theme } from './theming';
 
-const WIDTH = 29;
+const WIDTH = window.innerWidth < 1000 ? 14 : 29;
 
 function Minimap({ which }: { readonly which: SideName }) {
   const canvas = useRef<HTMLCanvasElement>(null);

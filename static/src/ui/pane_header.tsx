@@ -7,7 +7,7 @@ import { sideOf, SIDES, type NodeRef, type SideName } from '../core/types';
 import { t } from '../i18n';
 import { collapseAll, expandAll, fitSelection, moveCamera, select, zoomOut } from '../state/actions';
 import { graph, names, syncExpansion } from '../state/app';
-import { camera, GUTTER, layout, PANE_MARGIN, paneWidth } from '../state/view';
+import { camera, gutter, layout, paneMargin, paneWidth } from '../state/view';
 import { Icon } from './icon';
 
 /** Containers that began above the window, outermost first: where one is while scrolling through something long. */
@@ -85,11 +85,11 @@ function toggleOverview(): void {
 export function PaneHeader() {
   const open = graph.value;
   return (
-    <header class="pane-header" style={{ paddingLeft: `${PANE_MARGIN}px` }}>
+    <header class="pane-header" style={{ paddingLeft: `${paneMargin.value}px` }}>
       <Title which="target" />
       {open?.golden ? (
         <>
-          <span style={{ width: `${GUTTER}px` }} />
+          <span style={{ width: `${gutter.value}px` }} />
           <Title which="golden" />
         </>
       ) : null}

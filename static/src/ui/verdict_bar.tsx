@@ -116,9 +116,9 @@ function Counts({ open }: { readonly open: Graph }) {
     panel.value = 'findings';
   };
   const chip = (key: string, count: number, cls: number, text: string, groups: readonly FindingGroup[]) => (
-    <button key={key} class={count === 0 ? 'chip dim' : 'chip'} onClick={() => show(groups)}>
-      {cls > CauseClass.clean ? <Sign item={colouring.classes[cls]} /> : null}
-      <b>{formatCount(count)}</b> {text}
+    <button key={key} class={count === 0 ? 'chip zero' : 'chip'} title={`${formatCount(count)} ${text}`} onClick={() => show(groups)}>
+      {cls > CauseClass.none ? <Sign item={colouring.classes[cls]} /> : null}
+      <b>{formatCount(count)}</b> <span class="word">{text}</span>
     </button>
   );
   const causeCounts = open.summary.causes;

@@ -2,8 +2,8 @@
 import type { Signal } from '@preact/signals';
 import { FINDING_GROUPS, refOf, rowOfRef, worstError, type FindingGroup } from '../../core/findings';
 import { formatCount, formatError } from '../../core/format';
-import { shortenMiddle } from '../../core/names';
-import { sideOf, type Graph } from '../../core/types';
+import { shortTrail } from '../../core/names';
+import { Direction, NodeKind, sideOf, type Graph } from '../../core/types';
 import { t, type TextKey } from '../../i18n';
 import { select } from '../../state/actions';
 import { findingFilter, graph, names, panelWidth, selection } from '../../state/app';
@@ -34,17 +34,6 @@ function toggleGroup(group: FindingGroup): void {
   findingFilter.value = next;
 }
 
-/** "layers.2 · … · linear_qkv": the ends tell rows apart. */
-export function shortTrail(trail: readonly string[], length: number): string {
-  if (trail.length === 0) return '';
-  const full = trail.join(' · ');
-  if (full.length <= length) return full;
-  const last = trail[trail.length - 1];
-  const layer = trail.find((part, i) => i < trail.length - 1 && /\d/.test(part)) ?? trail[0];
-  const short = trail.length > 2 ? `${layer} · … · ${last}` : `${layer} · ${last}`;
-  return shortenMiddle(short, length);
-}
-
 function Row({ open, row }: { readonly open: Graph; readonly row: number }) {
   const ref = refOf(row);
   const side = sideOf(open, ref.side);
@@ -55,12 +44,14 @@ function Row({ open, row }: { readonly open: Graph; readonly row: number }) {
   const pair = side.pair[ref.node];
   const error = pair >= 0 ? worstError(open, pair) : Number.NaN;
   const trail = names.value.trail(side, ref.node);
+  // What tells two rows of one module apart: which call, which direction.
+  const which = [side.kind[ref.node] !== NodeKind.api && side.call[ref.node] > 0 ? `#${side.call[ref.node]}` : '', side.direction[ref.node] === Direction.backward ? t('direction.backward') : ''];
   return (
     <>
       <Sign item={item} />
       <span class="words" title={names.value.full(side, ref.node)}>
-        <span class="name">{shortTrail(trail, Math.max(14, Math.floor((panelWidth.value - 108) / 6.4)))}</span>
-        <small>{pair >= 0 ? [className(item, 'cause'), reasonSummary(open, pair)].filter(Boolean).join(t('list.comma')) : t('findings.only', { side: t(`side.${ref.side}`) })}</small>
+        <span class="name">{shortTrail(trail, Math.max(14, Math.floor((panelWidth.value - 108) / 7.2)))}</span>
+        <small>{(pair >= 0 ? [className(item, 'cause'), reasonSummary(open, pair), ...which] : [t('findings.only', { side: t(`side.${ref.side}`) }), ...which]).filter(Boolean).join(t('list.comma'))}</small>
       </span>
       <span class="number">{formatError(error) || '–'}</span>
     </>
