@@ -175,6 +175,12 @@ def test_pairs_of_equal_names_need_no_rules() -> None:
     assert proposal(tree, tree, "TopLayer: {}") == "{}\n"
 
 
+def test_a_proposal_without_rules_is_a_file_all_the_same(tmp_path, capsys) -> None:
+    out = tmp_path / "map.yaml"
+    assert run(capsys, "propose", "-tp", DATA + "hf", "-gp", DATA + "hf", "-o", str(out))[0] == 0
+    assert read_mapping(str(out)).rules == ()
+
+
 # ------------------------------------------------------------------------------------------------ the process
 
 def test_the_command_ends_with_one_sentence_and_no_traceback(tmp_path) -> None:

@@ -23,7 +23,8 @@ def write_mapping(mapping: MappingFile, header: str = "", comments: Mapping[int,
         header: lines for comments at the top.
         comments: rule number → comment behind the rule.
     """
-    lines = [f"# {line}".rstrip() for line in header.splitlines()]
+    head = [f"# {line}".rstrip() for line in header.splitlines()]
+    lines = []
     for key, value in (("invert", mapping.invert), ("optional", mapping.optional)):
         if value:
             lines.append(f"{key}: true")
@@ -55,7 +56,7 @@ def write_mapping(mapping: MappingFile, header: str = "", comments: Mapping[int,
     if mapping.classes:
         lines.append("classes:")
         lines.extend(f"  {_scalar(source)}: {_scalar(destination)}" for source, destination in mapping.classes)
-    return "\n".join(lines or ["{}"]) + "\n"
+    return "\n".join(head + (lines or ["{}"])) + "\n"
 
 
 def _in_list(scope: Scope) -> bool:
