@@ -83,6 +83,8 @@ def _installed() -> bool:
 def _npm(*arguments: str) -> None:
     with tempfile.TemporaryDirectory() as shims:
         environment = dict(os.environ)
+        if not sys.stderr.isatty():
+            environment.setdefault("NO_COLOR", "1")
         if shutil.which("npm") is None:
             _lay_out_node(shims)
             environment["PATH"] = shims + os.pathsep + environment.get("PATH", "")
