@@ -60,7 +60,6 @@ const SCALE_CLASSES: readonly ColourClass[] = [
   entry('nonfinite', '✕', true),
 ];
 const SCALE_FIRST = 3;
-const SCALE_COUNT = 7;
 const SCALE_NONFINITE = 10;
 
 const HOW_CLASSES: readonly ColourClass[] = [
@@ -87,9 +86,7 @@ export interface Colouring {
   readonly classes: readonly ColourClass[];
   readonly target: ClassColumn;
   readonly golden: ClassColumn | null;
-  /** For a metric: the lower bound of each scale class, parallel to `classes` from `scaleFirst` on. */
-  readonly bounds: readonly number[];
-  readonly scaleFirst: number;
+  readonly scaleFirst: number; // for a metric: the first class of its scale; else 0
 }
 
 export function columnOf(colouring: Colouring, side: SideName): ClassColumn | null {
@@ -138,13 +135,6 @@ export function causeClasses(status: Uint8Array, cause: Uint8Array, measured = i
   return result;
 }
 
-/** Upper ends of the scale classes: six decades ending at 1, counted from the threshold when that is larger. */
-export function scaleBounds(threshold: number): number[] {
-  const bounds: number[] = [threshold];
-  for (let k = 0; k < SCALE_COUNT - 1; k++) bounds.push(10 ** (k - 5));
-  return bounds;
-}
-
 function scaleClasses(values: Float32Array, threshold: number): Uint8Array {
   const result = new Uint8Array(values.length);
   for (let p = 0; p < values.length; p++) {
@@ -178,12 +168,11 @@ export function availableModes(graph: Graph): ColourMode[] {
 export function colour(graph: Graph, mode: ColourMode, threshold: number): Colouring {
   const build = graph.golden === null;
   const { status, cause } = graph.verdicts;
-  const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, bounds: readonly number[] = [], scaleFirst = 0): Colouring => ({
+  const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, scaleFirst = 0): Colouring => ({
     mode,
     classes,
     target: spread(graph.target, perPair, unmatched, build),
     golden: graph.golden ? spread(graph.golden, perPair, unmatched, build) : null,
-    bounds,
     scaleFirst,
   });
   switch (mode) {
@@ -196,15 +185,15 @@ export function colour(graph: Graph, mode: ColourMode, threshold: number): Colou
     case 'error':
     case 'inputError':
     case 'parameterError':
-      return make(SCALE_CLASSES, scaleClasses(graph.verdicts[mode], threshold), 2, scaleBounds(threshold), SCALE_FIRST);
+      return make(SCALE_CLASSES, scaleClasses(graph.verdicts[mode], threshold), 2, SCALE_FIRST);
     case 'how':
       return make(HOW_CLASSES, graph.pairs.how.map((how) => how + 1), 7);
     case 'overflow': {
       const classesOf = (side: Side): ClassColumn => classColumn(side.overflow ? side.overflow.map((level) => level + 1) : new Uint8Array(side.count));
-      return { mode, classes: OVERFLOW_CLASSES, target: classesOf(graph.target), golden: graph.golden ? classesOf(graph.golden) : null, bounds: [], scaleFirst: 0 };
+      return { mode, classes: OVERFLOW_CLASSES, target: classesOf(graph.target), golden: graph.golden ? classesOf(graph.golden) : null, scaleFirst: 0 };
     }
     case 'none':
-      return { mode, classes: [entry('none', '')], target: classColumn(new Uint8Array(graph.target.count)), golden: graph.golden ? classColumn(new Uint8Array(graph.golden.count)) : null, bounds: [], scaleFirst: 0 };
+      return { mode, classes: [entry('none', '')], target: classColumn(new Uint8Array(graph.target.count)), golden: graph.golden ? classColumn(new Uint8Array(graph.golden.count)) : null, scaleFirst: 0 };
   }
 }
 
