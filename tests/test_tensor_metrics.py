@@ -213,15 +213,15 @@ def test_non_finite_parts_of_complex_numbers_count_separately() -> None:
 
 # ---- for any two tensors ----
 
-sizes = st.integers(1, 60)
-finite_floats = st.floats(-1e30, 1e30, allow_nan=False, width=64).filter(lambda value: value == 0 or abs(value) > 1e-30)
+sizes = st.integers(1, 12)
+finite_floats = st.one_of(st.just(0.0), st.floats(1e-30, 1e30), st.floats(-1e30, -1e-30))
 
 
 def arrays(elements: st.SearchStrategy[float]) -> st.SearchStrategy[tuple[np.ndarray, np.ndarray]]:
     return sizes.flatmap(lambda size: st.tuples(*(hnp.arrays(np.float64, size, elements=elements),) * 2))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(arrays(finite_floats))
 def test_measures_of_distance_are_symmetric(pair: tuple[np.ndarray, np.ndarray]) -> None:
     one, other = measure(*pair, "float64"), measure(*pair[::-1], "float64")
@@ -230,7 +230,7 @@ def test_measures_of_distance_are_symmetric(pair: tuple[np.ndarray, np.ndarray])
     np.testing.assert_allclose(one["Cosine"], other["Cosine"], atol=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(arrays(finite_floats), st.integers(-800, 800))
 def test_relative_measures_do_not_depend_on_the_scale(pair: tuple[np.ndarray, np.ndarray], power: int) -> None:
     one = measure(*pair, "float64")
@@ -244,7 +244,7 @@ def test_relative_measures_do_not_depend_on_the_scale(pair: tuple[np.ndarray, np
         np.testing.assert_allclose(other[name], one[name], rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(arrays(st.one_of(st.floats(-100, 100), st.sampled_from(NONFINITE))))
 def test_a_non_finite_difference_never_looks_like_agreement(pair: tuple[np.ndarray, np.ndarray]) -> None:
     target, golden = pair
@@ -300,10 +300,10 @@ def test_a_new_metric_is_one_registered_function() -> None:
 def test_memory_is_bounded_by_the_chunk() -> None:
     import tracemalloc
 
-    size = 8 << 20
+    size = 2 << 20
     target, golden = tensor(np.ones(size)), tensor(np.full(size, 1.001))
     tracemalloc.start()
     measure_pair(target, golden, 1e-3)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 16 << 20  # of 64 MB of elements
+    assert peak < 6 << 20  # of 16 MB of elements
