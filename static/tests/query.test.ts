@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { globPattern, hasValue, parseQuery, toggleValue } from '../src/core/query';
+import { globPattern, hasValue, parseQuery, setValue, toggleValue, valueOf } from '../src/core/query';
 
 const terms = (text: string) => parseQuery(text).terms;
 const problems = (text: string) => parseQuery(text).problems;
@@ -92,5 +92,13 @@ describe('menus over the query', () => {
     expect(toggleValue('is:warning mlp', 'is', 'warning')).toBe('mlp');
     expect(hasValue('mlp is:error,warning', 'is', 'warning')).toBe(true);
     expect(hasValue('"is:warning"', 'is', 'warning')).toBe(false);
+  });
+
+  it('sets one value of a key, and takes it away again', () => {
+    expect(setValue('mlp kind:api norm', 'kind', 'module')).toBe('mlp norm kind:module');
+    expect(setValue('mlp kind:api norm', 'kind', '')).toBe('mlp norm');
+    expect(setValue('', 'class', 'My Layer')).toBe('class:"My Layer"');
+    expect(valueOf('class:"My Layer" kind:api', 'class')).toBe('My Layer');
+    expect(valueOf('-kind:api', 'kind')).toBe('');
   });
 });

@@ -46,7 +46,7 @@ function side(lines: readonly NodeLine[], strings: Map<string, number>): Side {
     call: Int32Array.from(parts, (part) => part[1]),
     tail: Uint32Array.from(parts, (part) => id(part[2])),
     kind: Uint8Array.from(all, (line) => line.kind ?? (/^(Module|Cell)\./.test(line.name) ? NodeKind.module : NodeKind.api)),
-    direction: Uint8Array.from(all, (line) => (line.name.includes('.forward') ? Direction.forward : line.name.includes('.backward') ? Direction.backward : Direction.none)),
+    direction: Uint8Array.from(all, (line) => (/\.forward(\.|$)/.test(line.name) ? Direction.forward : /\.backward(\.|$)/.test(line.name) ? Direction.backward : Direction.none)),
     microStep: Uint16Array.from(all, (line) => line.microStep ?? 0),
     flags: new Uint8Array(all.length),
     overflow: null,

@@ -338,3 +338,27 @@ export function hasValue(text: string, key: string, value: string): boolean {
     return found !== null && found[1].toLowerCase() === key && found[2].split(',').includes(value);
   });
 }
+
+/** The query with `key:` set to one value, or without that key where `value` is empty. */
+export function setValue(text: string, key: string, value: string): string {
+  let left = '';
+  let at = 0;
+  for (const word of words(text)) {
+    const found = word.quoted === 'no' && !word.not ? KEYED.exec(word.text) : null;
+    if (!found || found[1].toLowerCase() !== key) continue;
+    left += text.slice(at, word.from);
+    at = word.to;
+  }
+  left = (left + text.slice(at)).replace(/\s+/g, ' ').trim();
+  if (value === '') return left;
+  return `${left} ${key}:${/\s/.test(value) ? `"${value}"` : value}`.trim();
+}
+
+/** The first value of `key:` in the query, '' without one. */
+export function valueOf(text: string, key: string): string {
+  for (const word of words(text)) {
+    const found = word.quoted === 'no' && !word.not ? KEYED.exec(word.text) : null;
+    if (found && found[1].toLowerCase() === key) return found[2].replace(/^"(.*)"$/s, '$1');
+  }
+  return '';
+}

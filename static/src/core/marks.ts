@@ -1,0 +1,124 @@
+/** Manual matches and triage marks as lists, with undo and redo and the joining of two people's changes. Pure. */
+
+export type RelationWord = 'same' | 'concat' | 'sum' | 'stack';
+
+/** One manual match, as converter/match/pins.py reads it. */
+export interface MatchEntry {
+  readonly action: 'match' | 'unmatch';
+  readonly target: readonly string[];
+  readonly golden: readonly string[];
+  readonly relation: RelationWord;
+  readonly author?: string;
+  readonly time?: string;
+}
+
+/** One mark: nodes of one side that are expected to differ, or of no interest. */
+export interface TriageEntry {
+  readonly nodes: string; // a name, or a pattern with * and ?
+  readonly side: 'target' | 'golden';
+  readonly verdict: 'expected' | 'ignored';
+  readonly note?: string;
+  readonly author?: string;
+  readonly time?: string;
+}
+
+/** What the file beside a graph holds. */
+export interface Marks {
+  readonly matches: readonly MatchEntry[];
+  readonly triage: readonly TriageEntry[];
+}
+
+export const NO_MARKS: Marks = { matches: [], triage: [] };
+
+/** States that can be gone back to, and forward again. */
+export interface History {
+  readonly past: readonly Marks[];
+  readonly now: Marks;
+  readonly future: readonly Marks[];
+}
+
+const MOST_STEPS = 200;
+
+export function historyOf(now: Marks): History {
+  return { past: [], now, future: [] };
+}
+
+export function changed(history: History, now: Marks): History {
+  return { past: [...history.past, history.now].slice(-MOST_STEPS), now, future: [] };
+}
+
+export function undone(history: History): History {
+  const before = history.past[history.past.length - 1];
+  return before ? { past: history.past.slice(0, -1), now: before, future: [history.now, ...history.future] } : history;
+}
+
+export function redone(history: History): History {
+  const [next, ...rest] = history.future;
+  return next ? { past: [...history.past, history.now], now: next, future: rest } : history;
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name) => b.includes(name));
+}
+
+/** Adds entries behind the others; an entry about exactly the same nodes is replaced, since the later one wins anyway. */
+export function withMatches(marks: Marks, added: readonly MatchEntry[]): Marks {
+  const kept = marks.matches.filter((old) => !added.some((entry) => sameNames(entry.target, old.target) && sameNames(entry.golden, old.golden)));
+  return { ...marks, matches: [...kept, ...added] };
+}
+
+export function withoutMatch(marks: Marks, entry: MatchEntry): Marks {
+  return { ...marks, matches: marks.matches.filter((item) => item !== entry) };
+}
+
+export function withTriage(marks: Marks, added: TriageEntry): Marks {
+  return { ...marks, triage: [...marks.triage.filter((old) => old.nodes !== added.nodes || old.side !== added.side), added] };
+}
+
+export function withoutTriage(marks: Marks, entry: TriageEntry): Marks {
+  return { ...marks, triage: marks.triage.filter((item) => item !== entry) };
+}
+
+/** What makes an entry the same for two people: everything but who and when. */
+function identity(entry: MatchEntry | TriageEntry): string {
+  return 'nodes' in entry
+    ? JSON.stringify([entry.nodes, entry.side, entry.verdict, entry.note ?? ''])
+    : JSON.stringify([entry.action, [...entry.target].sort(), [...entry.golden].sort(), entry.relation]);
+}
+
+function joinLists<T extends MatchEntry | TriageEntry>(base: readonly T[], mine: readonly T[], theirs: readonly T[]): T[] {
+  const known = new Set(base.map(identity));
+  const own = new Set(mine.map(identity));
+  const foreign = new Set(theirs.map(identity));
+  // Theirs without what I removed, then what I added: later entries win, and I am the one who looks at the result.
+  const kept = theirs.filter((entry) => own.has(identity(entry)) || !known.has(identity(entry)));
+  const added = mine.filter((entry) => !known.has(identity(entry)) && !foreign.has(identity(entry)));
+  return [...kept, ...added];
+}
+
+/** Both people's changes to `base`. */
+export function joined(base: Marks, mine: Marks, theirs: Marks): Marks {
+  return { matches: joinLists(base.matches, mine.matches, theirs.matches), triage: joinLists(base.triage, mine.triage, theirs.triage) };
+}
+
+/** Entries of `theirs` that `base` did not have: what somebody else did meanwhile. */
+export function foreignChanges(base: Marks, theirs: Marks): (MatchEntry | TriageEntry)[] {
+  const known = new Set<string>([...base.matches, ...base.triage].map(identity));
+  return [...theirs.matches, ...theirs.triage].filter((entry) => !known.has(identity(entry)));
+}
+
+export function equalMarks(a: Marks, b: Marks): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** A flow mapping whose texts are in double quotes as JSON writes them: YAML reads them back whatever they hold. */
+function line(entry: object): string {
+  const parts = Object.entries(entry).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  return `- {${parts.join(', ')}}`;
+}
+
+/** The text of a matches file, for downloading. */
+export function marksAsYaml(marks: Marks): string {
+  const block = (key: string, entries: readonly object[]): string => (entries.length > 0 ? `${key}:\n${entries.map(line).join('\n')}\n` : `${key}: []\n`);
+  return `# Manual matches and marks of the viewer. graph-convert takes this file with --matches.\n${block('matches', marks.matches)}${block('triage', marks.triage)}`;
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { changed, foreignChanges, historyOf, joined, marksAsYaml, NO_MARKS, redone, undone, withMatches, withoutMatch, withTriage, type MatchEntry, type Marks, type TriageEntry } from '../src/core/marks';
+
+const match = (target: string, golden: string, extra: Partial<MatchEntry> = {}): MatchEntry => ({ action: 'match', target: [target], golden: [golden], relation: 'same', ...extra });
+const mark = (nodes: string, extra: Partial<TriageEntry> = {}): TriageEntry => ({ nodes, side: 'target', verdict: 'expected', ...extra });
+const marks = (...matches: MatchEntry[]): Marks => ({ matches, triage: [] });
+
+describe('history', () => {
+  it('goes back and forward, and a new change ends what could be redone', () => {
+    let history = historyOf(NO_MARKS);
+    history = changed(history, marks(match('a', 'x')));
+    history = changed(history, marks(match('a', 'x'), match('b', 'y')));
+    history = undone(history);
+    expect(history.now).toEqual(marks(match('a', 'x')));
+    expect(redone(history).now.matches).toHaveLength(2);
+    history = changed(undone(history), marks(match('c', 'z')));
+    expect(redone(history)).toBe(history);
+    expect(undone(undone(undone(history))).now).toEqual(NO_MARKS);
+  });
+});
+
+describe('entries', () => {
+  it('about the same nodes replace each other', () => {
+    const once = withMatches(marks(match('a', 'x'), match('b', 'y')), [match('a', 'x', { action: 'unmatch' })]);
+    expect(once.matches.map((entry) => [entry.target[0], entry.action])).toEqual([['b', 'match'], ['a', 'unmatch']]);
+    expect(withoutMatch(once, once.matches[0]).matches).toHaveLength(1);
+    expect(withTriage(withTriage(NO_MARKS, mark('a*')), mark('a*', { verdict: 'ignored' })).triage).toEqual([mark('a*', { verdict: 'ignored' })]);
+  });
+});
+
+describe('two people at once', () => {
+  const base = marks(match('a', 'x'), match('b', 'y'));
+
+  it('keep what each of them added', () => {
+    const result = joined(base, marks(...base.matches, match('mine', '1')), marks(...base.matches, match('theirs', '2', { author: 'B' })));
+    expect(result.matches.map((entry) => entry.target[0])).toEqual(['a', 'b', 'theirs', 'mine']);
+  });
+
+  it('lose what either of them removed', () => {
+    expect(joined(base, marks(match('a', 'x')), base).matches).toEqual([match('a', 'x')]);
+    expect(joined(base, base, marks(match('b', 'y'))).matches).toEqual([match('b', 'y')]);
+  });
+
+  it('do not get an entry twice because both made it', () => {
+    const both = joined(NO_MARKS, marks(match('a', 'x', { author: 'A' })), marks(match('a', 'x', { author: 'B' })));
+    expect(both.matches).toHaveLength(1);
+  });
+
+  it('are told what the other one did', () => {
+    expect(foreignChanges(base, { matches: [...base.matches, match('theirs', '2')], triage: [mark('n')] })).toEqual([match('theirs', '2'), mark('n')]);
+  });
+});
+
+describe('the file', () => {
+  it('holds any text in quotes', () => {
+    const text = marksAsYaml({ matches: [match('a"\n: [', '<img src=x>')], triage: [mark('*')] });
+    expect(text).toContain('"a\\"\\n: ["');
+    expect(text.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(2);
+    expect(marksAsYaml(NO_MARKS)).toContain('matches: []');
+  });
+});
