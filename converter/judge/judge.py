@@ -66,7 +66,7 @@ def _differs(pairs: PairFacts, where: NDArray[np.bool_]) -> bool:
 
 
 def _noise_message(rows: RowVerdicts) -> list[str]:
-    if rows.noise_factor == 1.0:
+    if rows.noise_factor < 1.05:
         return []
     return [f"tolerances widened {rows.noise_factor:.2g} times: the part of the run before the first divergence shows that much noise"]
 

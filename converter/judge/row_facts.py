@@ -159,8 +159,13 @@ def _text(leaves: Leaves, row: int) -> str:
     return leaves.strings[number] if number >= 0 else ""
 
 
+# Largest finite number of every floating type: what code takes for "minus infinity" in a mask.
+LARGEST_FINITE = (65504.0, 3.3895313892515355e38, 3.4028234663852886e38, 1.7976931348623157e308)
+
+
 def _equal_values(a: str, b: str) -> bool:
-    if canonical(a) == canonical(b):
+    """The same value, or the same thing in another precision: two floating types, the largest numbers of two types."""
+    if canonical(a) == canonical(b) or category(a) == category(b) == "float":
         return True
     try:
         return int(a) == int(b)
@@ -170,7 +175,13 @@ def _equal_values(a: str, b: str) -> bool:
         x, y = float(a), float(b)
     except ValueError:
         return False
+    if x * y > 0 and _is_largest(x) and _is_largest(y):
+        return True
     return x == y or math.isclose(x, y, rel_tol=1e-6) or (math.isnan(x) and math.isnan(y))
+
+
+def _is_largest(value: float) -> bool:
+    return any(math.isclose(abs(value), largest, rel_tol=1e-6) for largest in LARGEST_FINITE)
 
 
 def _exact_differs(comparison: Comparison, tensors: Flags, present_t: NDArray[np.uint8], present_g: NDArray[np.uint8]) -> Flags:

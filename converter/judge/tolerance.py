@@ -17,6 +17,8 @@ from converter.tree.graph import Graph
 
 # Rows of a run's clean part that must be there before its noise is estimated.
 FEWEST_QUIET_ROWS = 8
+# Share of the floating outputs that must have a dtype for its rounding to be expected everywhere.
+NOTABLE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,15 @@ def row_tolerances(comparison: Comparison, facts: RowFacts, pairing: Pairing, ta
     warning_t, error_t, epsilon_t = _by_dtype(comparison.target, comparison.target_row, policy)
     warning_g, error_g, epsilon_g = _by_dtype(comparison.golden, comparison.golden_row, policy)
     parameter = facts.role == Role.PARAMETER
+    epsilon = np.maximum(epsilon_t, epsilon_g)
+    for leaves, rows in ((comparison.target, comparison.target_row), (comparison.golden, comparison.golden_row)):
+        dtype = run_dtype(leaves, rows, facts)
+        if dtype:
+            carries = (epsilon > 0) & ~parameter
+            limit = policy.tolerances[tolerance_key(dtype)]
+            warning_t[carries] = np.maximum(warning_t[carries], limit.warning)
+            error_t[carries] = np.maximum(error_t[carries], limit.error)
+            epsilon[carries] = np.maximum(epsilon[carries], EPSILON[canonical(dtype)])
     factor = np.where(
         parameter,
         policy.role_factor.get("parameter", 1.0),
@@ -53,7 +64,21 @@ def row_tolerances(comparison: Comparison, facts: RowFacts, pairing: Pairing, ta
     warning = np.maximum(warning_t, warning_g) * factor
     error = np.maximum(error_t, error_g) * factor
     _apply_rules(comparison, facts, pairing, target, policy, warning, error)
-    return Tolerances(warning, error, np.maximum(epsilon_t, epsilon_g), np.array(policy.statistic_factor))
+    return Tolerances(warning, error, epsilon, np.array(policy.statistic_factor))
+
+
+def run_dtype(leaves: Leaves, rows: NDArray[np.int64], facts: RowFacts) -> str:
+    """The least precise floating dtype that a notable share of a side's outputs has; "" without any.
+
+    Its rounding is in every tensor of the run, also in those that were converted to a more precise type on the way
+    (a norm that computes in float32 inside a bfloat16 model).
+    """
+    outputs = rows[(facts.role == Role.OUTPUT) & (rows >= 0)]
+    counts = np.bincount(leaves.dtype[outputs][leaves.dtype[outputs] >= 0], minlength=len(leaves.strings)) if len(outputs) else np.zeros(0)
+    floating = [(text, count) for text, count in zip(leaves.strings, counts.tolist()) if count and category(text) == "float"]
+    total = sum(count for _, count in floating)
+    common = [text for text, count in floating if count >= NOTABLE_SHARE * total]
+    return max(common, key=lambda text: EPSILON[canonical(text)], default="")
 
 
 def _by_dtype(
@@ -80,16 +105,21 @@ def _apply_rules(
     if not policy.rules:
         return
     firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])] if pairing.count else np.zeros(0, np.int32)
-    names = [target.tree.names[node] for node in firsts.tolist()]
+    names = [target.tree.names[node] for node in firsts.tolist()] if any(rule.nodes.pattern for rule in policy.rules) else []
     role_names = {Role.INPUT: "input", Role.KWARG: "input", Role.PARAMETER: "parameter", Role.OUTPUT: "output", Role.GRADIENT: "gradient"}
-    dtypes = [canonical(text) for text in comparison.target.strings]
+    sides = ((comparison.target, comparison.target_row), (comparison.golden, comparison.golden_row))
     for rule in policy.rules:
-        hit = np.array([bool(rule.nodes.search(name)) for name in names], np.bool_)[facts.pair] if names else np.zeros(0, np.bool_)
+        hit = np.ones(comparison.rows, np.bool_)
+        if rule.nodes.pattern:
+            hit = np.array([bool(rule.nodes.search(name)) for name in names] or [False], np.bool_)[facts.pair]
         if rule.roles:
             hit &= np.isin(facts.role, [role for role, name in role_names.items() if name in rule.roles])
         if rule.dtypes:
-            wanted = np.array([name in rule.dtypes for name in dtypes] + [False])
-            hit &= wanted[np.where(comparison.target_row >= 0, comparison.target.dtype[comparison.target_row], -1)]
+            of_side = np.zeros(comparison.rows, np.bool_)
+            for leaves, rows in sides:
+                wanted = np.array([canonical(text) in rule.dtypes for text in leaves.strings] + [False])
+                of_side |= wanted[np.where(rows >= 0, leaves.dtype[rows] if leaves.rows else -1, -1)]
+            hit &= of_side
         if rule.warning is not None:
             warning[hit] = rule.warning
         if rule.error is not None:

@@ -12,7 +12,7 @@ A node that one step has paired is out of reach of the later ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -39,6 +39,7 @@ def match_trees(
     aliases: dict[tuple[str, str], str] | None = None,
     layouts: dict[tuple[int, ...], Layout] | None = None,
     warnings: Sequence[str] = (),
+    alone: tuple[Collection[int], Collection[int]] = ((), ()),
 ) -> Pairing:
     """Pair the nodes of two graphs.
 
@@ -48,6 +49,7 @@ def match_trees(
         given: pairs made before: manual pins and those of the mapping file. They are kept as they are.
         refused: (target node, golden node) that the user has taken apart; no step joins them again.
         rules, aliases, layouts, warnings: of the mapping file, kept in the result.
+        alone: target nodes and golden nodes that have no counterpart, as the mapping file says; no step pairs them.
     Raises:
         ValueError: for an unknown method.
     """
@@ -58,11 +60,12 @@ def match_trees(
     if method == "exact":
         pairs += _equal_names(target, golden, pairs)
     elif method != "mapping":
-        if not pairs and not refused and _same_graph(target, golden):
+        if not pairs and not refused and not alone[0] and not alone[1] and _same_graph(target, golden):
             return assemble(target.tree.count, golden.tree.count, [], identical=True)
         found, proposals = _by_module(target, golden, pairs, method)
         pairs += found
         pairs += pair_apis(target, golden, pairs, _nodes(pairs, 0), _nodes(pairs, 1))
+    pairs, proposals = _without(alone, pairs), _without(alone, proposals)
     if refused:
         apart = set(refused)
         pairs = [pair for pair in pairs if pair.how == How.MANUAL or not any((a, b) in apart for a in pair.target for b in pair.golden)]
@@ -76,6 +79,13 @@ def match_trees(
         layouts=layouts,
         warnings=list(warnings),
     )
+
+
+def _without(alone: tuple[Collection[int], Collection[int]], pairs: list[Pair]) -> list[Pair]:
+    target, golden = set(alone[0]), set(alone[1])
+    if not target and not golden:
+        return pairs
+    return [pair for pair in pairs if pair.how == How.MANUAL or (target.isdisjoint(pair.target) and golden.isdisjoint(pair.golden))]
 
 
 def _same_graph(target: Graph, golden: Graph) -> bool:
