@@ -251,18 +251,15 @@ export function arrange(graph: Graph, targetRows: Rows, goldenRows: Rows | null,
   if (b) {
     const found = anchors(graph, a, b);
     for (let k = 0; k < found.a.length; k++) {
-      const missingB = run(graph, 'target', a, atA, found.a[k]);
-      const missingA = run(graph, 'golden', b, atB, found.b[k]);
+      const missingB = atA < found.a[k] ? run(graph, 'target', a, atA, found.a[k]) : 0;
+      const missingA = atB < found.b[k] ? run(graph, 'golden', b, atB, found.b[k]) : 0;
       atA = found.a[k];
       atB = found.b[k];
       const eventA = a.events[atA];
       const eventB = b.events[atB];
       let y = a.natural(eventA);
       // Each side may have to go further down than the other asks for; both agree after few rounds since y only grows.
-      for (let before = -1; before !== y; ) {
-        before = y;
-        y = a.atLeast(eventA, b.atLeast(eventB, y));
-      }
+      for (let other = b.atLeast(eventB, y); other !== y; other = b.atLeast(eventB, y)) y = a.atLeast(eventA, other);
       a.place(eventA, y, missingA);
       b.place(eventB, y, missingB);
       atA++;

@@ -121,6 +121,8 @@ function uncover(open: Graph, which: SideName, node: number): void {
 export interface SelectOptions {
   /** Expand what hides the node and scroll to it. */
   readonly reveal?: boolean;
+  /** Scroll to the box that shows it, without opening anything. */
+  readonly show?: boolean;
   /** Scroll so that the node stands in the upper third, even if it is in view already. */
   readonly centre?: boolean;
 }
@@ -140,7 +142,7 @@ export function select(ref: NodeRef | null, options: SelectOptions = {}): void {
     }
   });
   align(open, ref);
-  if (options.reveal || options.centre) showNode(ref, options.centre ?? false);
+  if (options.reveal || options.show || options.centre) showNode(ref, options.centre ?? false);
 }
 
 /** Puts the boxes of the selected pair at one height, also where the layout could not (their order differs). */

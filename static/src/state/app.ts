@@ -54,6 +54,9 @@ export const panel = signal<string | null>('findings');
 /** Text of the search box; core/query reads it. */
 export const query = signal('');
 
+/** Rows of another list that `n` and `p` go through while its panel is open (see core/findings for the numbers); null = the findings. */
+export const hits = signal<Int32Array | null>(null);
+
 /** Which classes of findings the list shows; ids of core/findings. */
 export const findingFilter = signal<ReadonlySet<string>>(new Set(['cause']));
 
@@ -77,4 +80,5 @@ export const note = signal('');
 
 /** Nodes that a person marked as expected or ignored (filled by the triage panel): node numbers of the target side. */
 export const expectedTarget = signal<ReadonlySet<number>>(new Set());
+export const expectedGolden = signal<ReadonlySet<number>>(new Set());
 export const hideExpected = signal(false);

@@ -20,10 +20,9 @@ function ownsArrows(target: EventTarget | null): boolean {
 const MOVES: Readonly<Record<string, Move>> = { ArrowUp: 'up', ArrowDown: 'down', Home: 'first', End: 'last', PageUp: 'pageUp', PageDown: 'pageDown' };
 
 function move(direction: Move): void {
-  const from = selection.value ?? { side: 'target' as const, node: 1 };
-  if (layout.value) select(selection.value ? step(layout.value, from, direction) : from, { reveal: false, centre: false });
-  const now = selection.value;
-  if (now) select(now, { reveal: true });
+  if (!layout.value) return;
+  const from = selection.value;
+  select(from ? step(layout.value, from, direction) : { side: 'target', node: 1 }, { show: true });
 }
 
 function toggleOverview(): void {
