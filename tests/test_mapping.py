@@ -14,6 +14,7 @@ from trees import dump_of, matched, model_tree, module_entries, paths, tree_of
 
 from converter.dumps.reader import read_dump
 from converter.errors import UserError
+from converter.match.all_steps import match_graphs
 from converter.match.frame_scope import frame_scope
 from converter.match.mapping import MappingMatch, match_by_mapping
 from converter.match.mapping_file import parse_mapping
@@ -23,6 +24,7 @@ from converter.match.mapping_rules import empty_mapping
 from converter.match.pairing import How, Layout, Relation
 from converter.tree.build import build_tree
 from converter.tree.columns import Tree
+from converter.tree.graph import graph_of
 
 
 def match(target: Tree, golden: Tree, text: str, **options: object) -> MappingMatch:
@@ -336,8 +338,18 @@ def test_an_empty_list_keeps_a_module_and_what_is_below_it_apart() -> None:
     found = match(tree, tree, "A: {x: []}")
     assert paths(tree, tree, found.pairs()) == {"a": "a"}
     assert {tree.names[node] for node in found.without_counterpart} == {
-        f"Module.a.x.X.{rest}" for rest in ("forward.0", "backward.0", "parameters_grad")}
+        f"Module.a.{module}.{rest}" for module in ("x.X", "x.y.L") for rest in ("forward.0", "backward.0", "parameters_grad")}
     assert not found.warnings
+
+
+@pytest.mark.parametrize("invert", [False, True])
+def test_no_later_step_pairs_what_has_no_counterpart(invert: bool) -> None:
+    dump = dump_of(*module_entries([("a", "A"), ("a.x", "X"), ("a.y", "Y")]))
+    graph = graph_of(dump, build_tree(dump))
+    mapping = replace(parse_mapping("A: {x: []}", "m"), invert=invert)
+    pairing, _ = match_graphs(graph, graph, "auto", mapping, None, (dump, dump))
+    left = {graph.tree.names[node] for node in range(1, graph.tree.count) if pairing.pair_of_target[node] < 0}
+    assert left == {f"Module.a.x.X.{rest}" for rest in ("forward.0", "backward.0", "parameters_grad")}
 
 
 def test_wrappers_can_be_ignored_on_both_sides() -> None:

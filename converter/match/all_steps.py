@@ -40,7 +40,17 @@ def match_graphs(
         taken_target[list(pair.target)] = True
         taken_golden[list(pair.golden)] = True
     found = match_by_mapping(target.tree, golden.tree, mapping, taken_target, taken_golden, stacks, unruled_apis=method == "mapping")
+    single = found.without_counterpart.tolist()
     pairing = match_trees(
-        target, golden, method, given + found.pairs(), refused, found.rules, found.aliases, found.layouts, warnings + found.warnings
+        target,
+        golden,
+        method,
+        given + found.pairs(),
+        refused,
+        found.rules,
+        found.aliases,
+        found.layouts,
+        warnings + found.warnings,
+        ([], single) if mapping.invert else (single, []),
     )
     return pairing, found.unknown

@@ -40,7 +40,8 @@ class MappingMatch:
     layouts: dict[tuple[int, ...], Layout]  # target nodes of a group → layout that its rule gives
     rules: list[RuleHits]  # all rules in file order; hits = pairs whose path the rule took part in
     direct_hits: list[int]  # per rule: pairs that it named itself; the others follow below it
-    without_counterpart: NDArray[np.int32]  # target nodes (golden ones with `invert`) that a rule says have no counterpart
+    # Modules of the target side (of the golden one with `invert`) of which a rule says that they, or one around them, have none.
+    without_counterpart: NDArray[np.int32]
     aliases: dict[tuple[str, str], str]  # as in Pairing
     unknown: list[Unknown]  # classes and paths that this graph does not have: an error if no rank has them
     warnings: list[str]
@@ -299,6 +300,7 @@ def _evidence(mapping: MappingFile, conversion: Conversion, source: Tree, destin
 
 
 def _without_counterpart(mapping: MappingFile, conversion: Conversion, levels: Levels) -> NDArray[np.int32]:
-    gone = np.array([state.rule >= 0 and not mapping.rules[state.rule].destinations for state in conversion.states], np.bool_)
+    empty = [not mapping.rules[chain.rule].destinations for chain in conversion.chains]
+    gone = np.array([state.chain >= 0 and empty[state.chain] for state in conversion.states], np.bool_)
     return np.flatnonzero((levels.of_node >= 0) & gone[levels.of_node]).astype(np.int32)
 
