@@ -173,6 +173,11 @@ def test_a_directory_or_a_pipe_under_the_name_is_no_file(tmp_path: Path) -> None
     assert "pipe.npy: not a file" in why(tmp_path, "pipe.npy")
 
 
+def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
+    assert "is no name of a file" in why(tmp_path, "\ud800.pt")
+    assert "cannot be read" in why(tmp_path, "n" * 5000 + ".pt")
+
+
 def test_other_file_types(tmp_path: Path) -> None:
     (tmp_path / "t.bin").write_bytes(b"1234")
     assert "neither .pt nor .npy" in why(tmp_path, "t.bin")

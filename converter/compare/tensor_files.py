@@ -42,6 +42,8 @@ def read_tensor(directory: str, name: str, dtype: str = "") -> StoredTensor:
             os.close(file)
     except FileNotFoundError as error:
         raise TensorUnavailable(f"its file {name} is missing", f"文件 {name} 不存在") from error
+    except UnicodeEncodeError as error:
+        raise TensorUnavailable(f"its file name {name!r} is no name of a file", f"文件名 {name!r} 无效") from error
     except OSError as error:
         raise TensorUnavailable(f"its file {name} cannot be read: {error.strerror}", f"文件 {name} 无法读取：{error.strerror}") from error
     except MemoryError as error:

@@ -1,14 +1,15 @@
 """Tensor mode: measures the elements of all rows whose files are there, row by row, with memory for one row at a time.
 
-1. `_tasks`: the rows of which both sides name a file (composed rows: the files of all parts).
+1. `_Tasks`: the rows of which a side names a file (composed rows: the files of all parts).
 2. For each: read both sides (tensor_files), find the layout (tensor_layouts, fused_layouts), measure (tensor_metrics).
 3. What cannot be measured is listed with its reason; it takes nothing else down with it.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Callable, Optional
@@ -71,7 +72,7 @@ def measure_rows(comparison: Comparison, target_directory: str, golden_directory
     names = columns()
     metrics = {name: np.full(comparison.rows, np.nan) for name in names}
     layouts, unavailable = dict(comparison.layouts), dict(comparison.unavailable)
-    tasks = _tasks(comparison, tolerance_of_row, same_code_of_row, layout_of_row or {})
+    tasks = _Tasks(comparison, tolerance_of_row, same_code_of_row, layout_of_row or {})
     for done, result in enumerate(_results(tasks, target_directory, golden_directory, jobs), 1):
         if result.values is not None:
             for name, value in zip(names, result.values.tolist()):
@@ -80,28 +81,60 @@ def measure_rows(comparison: Comparison, target_directory: str, golden_directory
             layouts[result.row] = result.layout
         if result.unavailable is not None:
             unavailable[result.row] = result.unavailable
-        if progress is not None and (done % _BATCH == 0 or done == len(tasks)):
-            progress(done, len(tasks))
+        if progress is not None and (done % _BATCH == 0 or done == len(tasks.rows)):
+            progress(done, len(tasks.rows))
     return replace(comparison, metrics=metrics, layouts=layouts, unavailable=unavailable, mode="tensor")
 
 
-def _tasks(comparison: Comparison, tolerance: NDArray[np.float64], same_code: NDArray[np.bool_] | None,
-           layouts: Mapping[int, Layout]) -> list[_Task]:
-    parts_target = {composition.row: composition for composition in comparison.target_compositions}
-    parts_golden = {composition.row: composition for composition in comparison.golden_compositions}
-    tasks = []
-    for row in np.flatnonzero((comparison.target_row >= 0) & (comparison.golden_row >= 0)).tolist():
-        target = _operand(comparison.target, int(comparison.target_row[row]), parts_target)
-        golden = _operand(comparison.golden, int(comparison.golden_row[row]), parts_golden)
-        if target is not None and golden is not None and (any(target.files) or any(golden.files)):
-            tasks.append(_Task(row, target, golden, float(tolerance[row]), bool(same_code is not None and same_code[row]),
-                               layouts.get(row)))
-    return tasks
+class _Tasks:
+    """The rows to measure, put into words batch by batch: a dump may hold a million tensors."""
+
+    def __init__(self, comparison: Comparison, tolerance: NDArray[np.float64], same_code: NDArray[np.bool_] | None,
+                 layouts: Mapping[int, Layout]) -> None:
+        self._comparison, self._tolerance, self._same_code, self._layouts = comparison, tolerance, same_code, layouts
+        self._parts_target = {composition.row: composition for composition in comparison.target_compositions}
+        self._parts_golden = {composition.row: composition for composition in comparison.golden_compositions}
+        both = (comparison.target_row >= 0) & (comparison.golden_row >= 0)
+        sides = [_may_have_files(leaves, rows, both, parts)
+                 for leaves, rows, parts in ((comparison.target, comparison.target_row, self._parts_target),
+                                             (comparison.golden, comparison.golden_row, self._parts_golden))]
+        tensors = [_are_tensors(leaves, rows, both) for leaves, rows in ((comparison.target, comparison.target_row),
+                                                                         (comparison.golden, comparison.golden_row))]
+        self.rows: NDArray[np.int64] = np.flatnonzero(tensors[0] & tensors[1] & (sides[0] | sides[1]))
+
+    def batches(self) -> Iterator[list[_Task]]:
+        for start in range(0, len(self.rows), _BATCH):
+            yield [self._task(row) for row in self.rows[start : start + _BATCH].tolist()]
+
+    def _task(self, row: int) -> _Task:
+        comparison = self._comparison
+        return _Task(
+            row,
+            _operand(comparison.target, int(comparison.target_row[row]), self._parts_target),
+            _operand(comparison.golden, int(comparison.golden_row[row]), self._parts_golden),
+            float(self._tolerance[row]),
+            bool(self._same_code is not None and self._same_code[row]),
+            self._layouts.get(row),
+        )
 
 
-def _operand(leaves: Leaves, row: int, compositions: dict[int, Composition]) -> _Operand | None:
-    if leaves.kind[row] != LeafKind.TENSOR:
-        return None
+def _are_tensors(leaves: Leaves, rows: NDArray[np.int64], there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    tensors = np.zeros(len(rows), np.bool_)
+    tensors[there] = leaves.kind[rows[there]] == LeafKind.TENSOR
+    return tensors
+
+
+def _may_have_files(leaves: Leaves, rows: NDArray[np.int64], there: NDArray[np.bool_],
+                    parts: Mapping[int, Composition]) -> NDArray[np.bool_]:
+    """Rows that name a file, or are put together from rows that do."""
+    named = leaves.data_name >= 0
+    named[[row for row, composition in parts.items() if named[list(composition.parts)].any()]] = True
+    found = np.zeros(len(rows), np.bool_)
+    found[there] = named[rows[there]]
+    return found
+
+
+def _operand(leaves: Leaves, row: int, compositions: Mapping[int, Composition]) -> _Operand:
     composition = compositions.get(row)
     rows = (row,) if composition is None else composition.parts
     files = tuple(_text(leaves, leaves.data_name[part]) for part in rows)
@@ -113,16 +146,20 @@ def _text(leaves: Leaves, number: int) -> str:
     return leaves.strings[number] if number >= 0 else ""
 
 
-def _results(tasks: list[_Task], target_directory: str, golden_directory: str, jobs: int) -> Iterator[_Result]:
+def _results(tasks: _Tasks, target_directory: str, golden_directory: str, jobs: int) -> Iterator[_Result]:
     measure = partial(_measure_batch, target_directory, golden_directory)
-    batches = [tasks[start : start + _BATCH] for start in range(0, len(tasks), _BATCH)]
-    if jobs <= 1 or len(batches) <= 1:
-        for batch in batches:
+    if jobs <= 1 or len(tasks.rows) <= _BATCH:
+        for batch in tasks.batches():
             yield from measure(batch)
         return
-    with ProcessPoolExecutor(min(jobs, len(batches))) as pool:
-        for results in pool.map(measure, batches):
-            yield from results
+    with ProcessPoolExecutor(jobs) as pool:
+        running: deque[Future[list[_Result]]] = deque()
+        for batch in tasks.batches():
+            running.append(pool.submit(measure, batch))
+            if len(running) > 2 * jobs:  # nobody waits for work, and no more than that lies around
+                yield from running.popleft().result()
+        while running:
+            yield from running.popleft().result()
 
 
 def _measure_batch(target_directory: str, golden_directory: str, tasks: Iterable[_Task]) -> list[_Result]:
