@@ -29,6 +29,12 @@ def test_a_clean_pair_shows_no_error_no_warning_and_no_divergence(target: str, g
     assert found.verdicts.parameters == []
 
 
+def test_the_second_step_of_a_clean_pair_is_clean_too() -> None:
+    found = result(f"{MEGATRON}/megatron_2steps_2micro", f"{MEGATRON}/hf_2steps_2micro", "step1/rank0")
+    assert found.count(Status.ERROR) == 0 and found.count(Status.WARNING) == 0
+    assert found.verdicts.forward is None and found.verdicts.backward is None
+
+
 @pytest.mark.parametrize(("target", "golden"), BOTH_WAYS)
 def test_of_a_clean_pair_nearly_every_module_could_be_compared(target: str, golden: str) -> None:
     found = result(target, golden)

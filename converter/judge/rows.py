@@ -141,6 +141,8 @@ def judge_rows(
     mark(tensors & facts.dtype_differs & same_numbers, reasons.PRECISION)
     mark(tensors & facts.dtype_differs & ~same_numbers, reasons.DTYPE)
     _judge_checksums(comparison, facts, tensors, measured, same_numbers, error, mark)
+    unjudged = (status == Status.NONE) | (status == Status.NOT_COMPARABLE)
+    error, statistic = np.where(unjudged, np.nan, error), np.where(unjudged, 255, statistic).astype(np.uint8)
     factors = np.append(tolerances.statistic_factor, [1.0])[np.minimum(statistic, 4)]
     return RowVerdicts(status, mask, error, statistic, tolerances.warning * factors, notes, factor)
 
