@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from converter.tree.calls import ROOT, UNPLACED, Calls
 from converter.tree.columns import NodeKind
 from converter.tree.names import NameColumns
+from converter.tree.placement import stands_below
 
 
 def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent: NDArray[np.int64], step: NDArray[np.int32]) -> None:
@@ -16,10 +17,12 @@ def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent:
     `….parameters_grad.{i}` is the i-th time that the gradients were ready, once a micro step. So: as many of them as backward
     calls, the i-th call; as many as micro steps with backward calls, the last call of the i-th of these; else, and for the
     older name without number, the highest-numbered backward call. Modules without one: the highest forward call, else
-    "Unplaced".
+    "Unplaced", which is also for those that are filed as parents of their own module.
     """
     by_stem: dict[int, list[int]] = {}
-    for node in np.flatnonzero((names.kind == NodeKind.PARAMETERS_GRAD) & (parent == ROOT)).tolist():
+    gradients = np.flatnonzero((names.kind == NodeKind.PARAMETERS_GRAD) & (parent == ROOT))
+    parents = set(np.intersect1d(gradients, parent).tolist())  # never in a healthy dump
+    for node in gradients.tolist():
         by_stem.setdefault(int(names.stem[node]), []).append(node)
     for stem, nodes in by_stem.items():
         calls = backward.of_stem(stem)
@@ -30,7 +33,8 @@ def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent:
             continue
         nodes.sort(key=lambda node: int(names.call[node]))
         places = _places(calls.tolist(), step[calls].tolist(), len(nodes))
-        parent[nodes] = places
+        for node, place in zip(nodes, places):
+            parent[node] = place if node not in parents or not stands_below(place, node, parent) else UNPLACED
         step[nodes] = step[places]
 
 

@@ -21,10 +21,10 @@ def micro_steps_of(stated: Optional[list[int]], names: NameColumns, forward: Cal
     With a statement (Megatron) a node has the step that the dump gives it; one without has that of its parent, at the root
     that of its forward twin, else that of the node before it. A recomputed call has the step of the backward call around it.
     Without a statement the nodes at the root are gone through in call order: a forward module after a backward one
-    begins a new step. Optimizers and APIs belong to the step in which they run and begin none.
+    begins a new step. Recomputed calls, optimizers and APIs belong to the step in which they run and begin none.
     """
     if stated is None:
-        step = _by_order(names, parent, count)
+        step = _by_order(names, parent, recomputed, count)
     else:
         step = np.full(len(parent), NOT_STATED, dtype=np.int32)
         step[:count] = stated
@@ -33,11 +33,12 @@ def micro_steps_of(stated: Optional[list[int]], names: NameColumns, forward: Cal
     return _inherited(step, names, forward, parent)
 
 
-def _by_order(names: NameColumns, parent: NDArray[np.int64], count: int) -> NDArray[np.int32]:
+def _by_order(names: NameColumns, parent: NDArray[np.int64], recomputed: NDArray[np.bool_], count: int) -> NDArray[np.int32]:
     step = np.full(len(parent), NOT_STATED, dtype=np.int32)
     order = np.flatnonzero(parent[:count] < 0)
     module = names.kind[order] == NodeKind.MODULE
-    begins_forward = (module & (names.direction[order] == Direction.FORWARD) & (parent[order] == ROOT)).tolist()
+    forward = module & (names.direction[order] == Direction.FORWARD) & ~recomputed[order]
+    begins_forward = (forward & (parent[order] == ROOT)).tolist()
     is_backward = (module & (names.direction[order] == Direction.BACKWARD)).tolist()
     steps = []
     current, seen_backward = 0, False

@@ -127,6 +127,15 @@ def _break_circles(parent: NDArray[np.int64], names: list[str]) -> list[str]:
     return warnings
 
 
+def stands_below(node: int, ancestor: int, parent: NDArray[np.int64]) -> bool:
+    """Whether a node is another one or stands below it. There must be no circle of parents."""
+    while node >= 0:
+        if node == ancestor:
+            return True
+        node = int(parent[node])
+    return False
+
+
 def top_of(parent: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ancestor of every node that has no parent node above it (the node itself if it has none); -1 on circles of parents."""
     count = len(parent)

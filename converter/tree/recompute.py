@@ -1,9 +1,11 @@
 """Recomputation (activation checkpointing): forward calls that ran again inside backward, found and put where they ran.
 
-A recomputed module call has no parent in the dump, because the module around it is closed by then. It is known by this: it
-stands at the root, the same module was called before below a parent, and its call stack goes through the autograd engine
-(no stack, or MindSpore, whose backward runs outside Python: the first two suffice). It belongs below the backward call of
-the module around the original call, matched in order of occurrence, and so does the backward call that follows it.
+A recomputed module call has no parent in the dump, because the module around it is closed by then, or it has the backward call
+in which it was set off (torch's non-reentrant checkpoint begins when the first saved tensor is asked for, deep inside). It is known by
+this: it stands there, the same module was called before below a forward parent, and its call stack goes through the autograd engine
+(no stack, or MindSpore, whose backward runs outside Python: the first two suffice). It belongs below the backward call of the
+module around the original call, matched in order of occurrence, and so does the backward call that follows it.
+A module that is called at the root in the first place stays there; for it only a call stack is proof.
 """
 
 from __future__ import annotations
@@ -16,27 +18,29 @@ from converter.tree.calls import NO_NODE, ROOT, Calls
 from converter.tree.checkpoint_stacks import stack_runs_in_backward
 from converter.tree.columns import Direction, NodeKind
 from converter.tree.names import NameColumns
+from converter.tree.placement import stands_below
 
 
 def place_recomputed(dump: Dump, names: NameColumns, forward: Calls, backward: Calls, parent: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Move recomputed calls in `parent` (changed in place) and return which modules were called again in backward."""
     recomputed = _inside_backward(names, parent)
     known: dict[int, bool] = {}
-    for stem in _stems_at_root(names, forward, parent):
+    for stem in _stems_called_again(names, forward, parent, recomputed):
         calls = _in_order(forward.of_stem(stem))
         original = [node for node in calls if parent[node] != ROOT and not recomputed[node]]
         if not original:
+            recomputed[[node for node in calls[1:] if stack_runs_in_backward(dump, node, known)]] = True
             continue
-        again = [node for node in calls if parent[node] == ROOT and node > original[0] and _proven(dump, node, known)]
+        again = [node for node in calls if (parent[node] == ROOT or recomputed[node]) and node > original[0] and _proven(dump, node, known)]
         if not again:
             continue
         recomputed[again] = True
         targets = [_backward_of(int(parent[node]), names, backward) for node in original]
         for node, target in _matched(again, targets):
             _move(node, target, parent)
-        returns = [node for node in _in_order(backward.of_stem(stem)) if parent[node] == ROOT]
-        for node, target in _matched_backward(returns, again, targets, names):
-            _move(node, target, parent)
+        for node, target in _matched_backward(_in_order(backward.of_stem(stem)), again, targets, names):
+            if parent[node] == ROOT:
+                _move(node, target, parent)
     return recomputed
 
 
@@ -48,12 +52,13 @@ def _inside_backward(names: NameColumns, parent: NDArray[np.int64]) -> NDArray[n
     return result
 
 
-def _stems_at_root(names: NameColumns, forward: Calls, parent: NDArray[np.int64]) -> list[int]:
-    """Modules with forward calls both at the root and below a parent."""
+def _stems_called_again(names: NameColumns, forward: Calls, parent: NDArray[np.int64], recomputed: NDArray[np.bool_]) -> list[int]:
+    """Modules that were called more than once, among that at the root or below a backward call."""
     node = forward.node[names.kind[forward.node] == NodeKind.MODULE]
-    at_root = parent[node] == ROOT
-    both = np.intersect1d(names.stem[node[at_root]], names.stem[node[~at_root]])
-    result: list[int] = both.tolist()
+    stem = names.stem[node]
+    several = np.bincount(stem, minlength=1) > 1
+    candidate = ((parent[node] == ROOT) | recomputed[node]) & several[stem]
+    result: list[int] = np.unique(stem[candidate]).tolist()
     return result
 
 
@@ -79,22 +84,17 @@ def _matched(nodes: list[int], targets: list[int]) -> list[tuple[int, int]]:
     return [(node, targets[min(i, len(targets) - 1)]) for i, node in enumerate(nodes)]
 
 
-def _matched_backward(returns: list[int], again: list[int], targets: list[int], names: NameColumns) -> list[tuple[int, int]]:
+def _matched_backward(nodes: list[int], again: list[int], targets: list[int], names: NameColumns) -> list[tuple[int, int]]:
     """Targets of the backward calls. Some collectors give them the number of the recomputed call, some count them from 0."""
     number = {int(names.call[node]): i for i, node in enumerate(again)}
-    if all(int(names.call[node]) in number for node in returns):
-        return [(node, targets[min(number[int(names.call[node])], len(targets) - 1)]) for node in returns]
-    return _matched(returns, targets)
+    if all(int(names.call[node]) in number for node in nodes):
+        return [(node, targets[min(number[int(names.call[node])], len(targets) - 1)]) for node in nodes]
+    return _matched(nodes, targets)
 
 
 def _move(node: int, target: int, parent: NDArray[np.int64]) -> None:
-    """Put a node below another one, unless that is itself or stands below it."""
-    above = target
-    while above >= 0:
-        if above == node:
-            return
-        above = int(parent[above])
-    if target >= 0:
+    """Put a node below another one, unless that stands below it."""
+    if target >= 0 and not stands_below(target, node, parent):
         parent[node] = target
 
 
