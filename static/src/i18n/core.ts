@@ -142,6 +142,7 @@ const en = {
   'minimap.label': 'Overview of {side}',
 
   'details.label': 'Details of the selected node',
+  'details.table': 'Tensors',
   'details.nothing': 'Select a box to see its tensors.',
   'details.loading': 'Loading…',
   'details.noRows': 'This node has no recorded data.',
@@ -363,6 +364,7 @@ const zh: Record<CoreKey, string> = {
   'minimap.label': '{side}总览',
 
   'details.label': '所选节点的详情',
+  'details.table': '张量表',
   'details.nothing': '选择一个方框以查看其张量。',
   'details.loading': '加载中…',
   'details.noRows': '该节点没有记录数据。',

@@ -8,6 +8,7 @@ import type { Names } from '../core/names';
 import { ROW_OPEN, ROW_PILL } from '../core/rows';
 import { Direction, FLAG_RECOMPUTED, NodeKind, sideOf, type Graph, type SideName } from '../core/types';
 import { t } from '../i18n';
+import { className } from '../i18n/class_names';
 
 export interface BoxLabel {
   readonly title: string;
@@ -93,7 +94,7 @@ export class Labels {
     }
     const first = names.label(side, item.node);
     const details = [t(alike ? 'box.alike' : 'box.similar', { count: members })];
-    if (which === 'target' && cls > 0) details.push(t(`class.${colouring.classes[cls].id}` as 'class.clean'));
+    if (which === 'target' && cls > 0) details.push(className(colouring.classes[cls], colouring.mode));
     if (which === 'target' && worst > 0) details.push(t('box.worst', { index: folds.index(side, worstNode) }));
     if (side.call[item.node] > 0) details.push(`#${side.call[item.node]}`);
     return {

@@ -73,7 +73,7 @@ function Row({ open, pair, row }: { readonly open: Graph; readonly pair: number;
       {formatError(row.error)}
       <span class="bar" style={{ '--w': `${barShare(row.error) * 100}%`, '--k': `var(--c-${item?.id ?? 'clean'})` }} />
     </td>,
-    <td key="verdict" class={item ? 'words strong' : 'words'} title={verdict}>
+    <td key="verdict" class={item ? 'words verdict-words strong' : 'words verdict-words'} title={verdict}>
       {item ? <Sign item={item} /> : null}
       {verdict}
     </td>,

@@ -148,19 +148,17 @@ export function Details() {
   // Nothing selected: only the line that says so, the graphs get the room.
   const tall = detailsOpen.value && selection.value !== null;
   return (
-    <>
+    <section class="details" aria-label={t('details.label')} style={tall ? { height: `${detailsHeight.value}px` } : {}}>
       {tall ? <Splitter direction="horizontal" label={t('details.resize')} size={detailsHeight} smallest={90} largest={Math.max(200, window.innerHeight - 260)} grows={-1} /> : null}
-      <section class="details" aria-label={t('details.label')} style={tall ? { height: `${detailsHeight.value}px` } : {}}>
-        <Heading open={open} shown={shown} />
-        {tall ? (
-          <div class="details-body scrolls" tabIndex={0} role="region" aria-label={t('details.label')}>
-            {detailsFailure.value ? <p class="hint" role="alert">{local(detailsFailure.value)}</p> : null}
-            {shown && shown.rows.length === 0 ? <p class="dim hint">{t('details.noRows')}</p> : null}
-            {shown && shown.rows.length > 0 ? <DetailTable open={open} shown={shown} /> : null}
-            {shown && stackOpen.value ? <Stacks open={open} shown={shown} /> : null}
-          </div>
-        ) : null}
-      </section>
-    </>
+      <Heading open={open} shown={shown} />
+      {tall ? (
+        <div class="details-body scrolls" tabIndex={0} role="region" aria-label={t('details.table')}>
+          {detailsFailure.value ? <p class="hint" role="alert">{local(detailsFailure.value)}</p> : null}
+          {shown && shown.rows.length === 0 ? <p class="dim hint">{t('details.noRows')}</p> : null}
+          {shown && shown.rows.length > 0 ? <DetailTable open={open} shown={shown} /> : null}
+          {shown && stackOpen.value ? <Stacks open={open} shown={shown} /> : null}
+        </div>
+      ) : null}
+    </section>
   );
 }

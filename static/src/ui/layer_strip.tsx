@@ -10,7 +10,7 @@ import { drawSign } from '../paint/pane';
 import { select } from '../state/actions';
 import { announcement, graph, locale, microStep, names, stripOpen } from '../state/app';
 import { colours } from '../state/view';
-import { className } from './sign';
+import { className } from '../i18n/class_names';
 import { theme } from './theming';
 
 const MOST_TABS = 6;
@@ -75,7 +75,7 @@ function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
     const y = HEAD + row * (LINE + GAP);
     const item = colouring.classes[shown.cls[cell]];
     // Only what is wrong is tinted by how much.
-    context.globalAlpha = item && item.sign !== '' && !item.strong ? intensity(shown.error[cell], largest) : 1;
+    context.globalAlpha = item && item.sign !== '' && !item.strong && colouring.scaleFirst === 0 ? intensity(shown.error[cell], largest) : 1;
     context.fillStyle = colours_.fill(item);
     context.beginPath();
     context.roundRect(x, y, Math.max(1, step - gap), LINE, step > 8 ? 2 : 0);

@@ -6,7 +6,8 @@ import { formatCount } from '../core/format';
 import { t } from '../i18n';
 import { graph, threshold } from '../state/app';
 import { colours } from '../state/view';
-import { className, Sign } from './sign';
+import { className } from '../i18n/class_names';
+import { Sign } from './sign';
 
 const METRICS = new Set(['error', 'inputError', 'parameterError']);
 const STEPS = [0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1];

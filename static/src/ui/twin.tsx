@@ -9,7 +9,7 @@ import { select, toggle } from '../state/actions';
 import { announcement, graph, names, selection } from '../state/app';
 import { drawLists, sameNode } from '../state/scene';
 import { camera, canvasSize, causes, layout } from '../state/view';
-import { className } from './sign';
+import { className } from '../i18n/class_names';
 
 const SETTLE = 120; // milliseconds after the last change; scrolling itself touches no document
 

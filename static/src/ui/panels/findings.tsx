@@ -10,7 +10,8 @@ import { findingFilter, graph, names, panelWidth, selection } from '../../state/
 import { findingList, findingsByError, onlyBackward, onlyForward } from '../../state/findings';
 import { reasonSummary } from '../../state/reasons';
 import { causes } from '../../state/view';
-import { className, Sign } from '../sign';
+import { className } from '../../i18n/class_names';
+import { Sign } from '../sign';
 import { VirtualList } from '../virtual_list';
 
 const ROW = 44;
