@@ -227,3 +227,26 @@ def test_every_pair_is_one_object_a_line(fused: Result) -> None:
     assert (found["relation"], found["status"]) == ("concat", "error")
     assert 0 < found["confidence"] <= 1
     assert "statistics" in found["reasons"]
+
+
+# ---- tensor dumps, through the judge ----
+
+
+def test_elements_that_differ_under_equal_statistics_are_told_as_elements(tmp_path: Path) -> None:
+    target, golden = (graph(tmp_path / side, {LINEAR: forward([], [tensor()])}) for side in ("target", "golden"))
+    result = Result(target, golden, "tensor")
+    comparison = replace(result.comparison, metrics={"Relative Norm Err": np.array([0.9])}, mode="tensor")
+    result.comparison, result.verdicts = comparison, judge(comparison, result.pairing, target, golden, load_policy("default"))
+    row = result.csv()[0]
+    assert row["Result"] == "error"
+    assert row["Err_message"].startswith("elements differ: relative norm error 0.9, tolerance ")
+
+
+def test_a_missing_file_leaves_the_statistics_to_judge_by_and_is_told(tmp_path: Path) -> None:
+    target, golden = (graph(tmp_path / side, {LINEAR: forward([], [tensor()])}) for side in ("target", "golden"))
+    result = Result(target, golden, "tensor")
+    comparison = replace(result.comparison, unavailable={0: ("golden: its file x.pt is missing", "标杆：文件 x.pt 不存在")}, mode="tensor")
+    result.comparison, result.verdicts = comparison, judge(comparison, result.pairing, target, golden, load_policy("default"))
+    row = result.csv()[0]
+    assert row["Result"] == "pass"
+    assert "its elements could not be measured: golden: its file x.pt is missing" in row["Err_message"]

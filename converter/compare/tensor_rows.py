@@ -127,7 +127,8 @@ def _are_tensors(leaves: Leaves, rows: NDArray[np.int64], there: NDArray[np.bool
 def _may_have_files(leaves: Leaves, rows: NDArray[np.int64], there: NDArray[np.bool_],
                     parts: Mapping[int, Composition]) -> NDArray[np.bool_]:
     """Rows that name a file, or are put together from rows that do."""
-    named = leaves.data_name >= 0
+    nothing = [number for number, text in enumerate(leaves.strings) if text == "-1"]  # the peer writes -1 where it saved nothing
+    named = (leaves.data_name >= 0) & ~np.isin(leaves.data_name, nothing)
     named[[row for row, composition in parts.items() if named[list(composition.parts)].any()]] = True
     found = np.zeros(len(rows), np.bool_)
     found[there] = named[rows[there]]
@@ -138,7 +139,7 @@ def _operand(leaves: Leaves, row: int, compositions: Mapping[int, Composition]) 
     composition = compositions.get(row)
     rows = (row,) if composition is None else composition.parts
     files = tuple(_text(leaves, leaves.data_name[part]) for part in rows)
-    return _Operand(tuple("" if name == "-1" else name for name in files),  # the peer writes -1 where it saved nothing
+    return _Operand(tuple("" if name == "-1" else name for name in files),
                     tuple(_text(leaves, leaves.dtype[part]) for part in rows), "" if composition is None else composition.relation)
 
 

@@ -81,6 +81,13 @@ TENSOR = Reason(
 )
 
 SCALED = Reason(19, "scaled", "note", "every statistic is {factor} × golden", "每个统计量均为标杆的 {factor} 倍")
+NOT_MEASURED = Reason(
+    20,
+    "not_measured",
+    "note",
+    "judged by its statistics only, its elements could not be measured: {why}",
+    "仅按统计量判定，无法逐元素测量：{why_zh}",
+)
 
 CATALOGUE: tuple[Reason, ...] = (
     STATISTICS,
@@ -103,4 +110,5 @@ CATALOGUE: tuple[Reason, ...] = (
     SHARDED,
     TENSOR,
     SCALED,
+    NOT_MEASURED,
 )

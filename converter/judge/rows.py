@@ -114,10 +114,13 @@ def judge_rows(
     judged_by_sum = unmeasured & (facts.checksum_differs | facts.checksum_equal)
     empty_both = unmeasured & ~judged_by_sum & _has_no_elements(comparison)
     mark(unmeasured & ~judged_by_sum & ~empty_both, reasons.NOT_AVAILABLE)
-    notes += [
-        Note(row, reasons.NOT_AVAILABLE.code, {"why": "one side has no statistics", "why_zh": "一侧没有统计量"})
-        for row in np.flatnonzero(unmeasured & ~judged_by_sum & ~empty_both).tolist()
-    ]
+    without_file = np.zeros(rows, np.bool_)
+    without_file[list(comparison.unavailable)] = True
+    mark(measured & without_file, reasons.NOT_MEASURED)
+    for row in np.flatnonzero(mask & np.uint32(1 << reasons.NOT_AVAILABLE.code | 1 << reasons.NOT_MEASURED.code)).tolist():
+        why, why_zh = comparison.unavailable.get(row, ("one side has no statistics", "一侧没有统计量"))
+        code = (reasons.NOT_MEASURED if measured[row] else reasons.NOT_AVAILABLE).code
+        notes.append(Note(row, code, {"why": why, "why_zh": why_zh}))
     status[empty_both] = np.maximum(status[empty_both], Status.PASS)
     status[measured | (unmeasured & facts.checksum_equal)] = np.maximum(status[measured | (unmeasured & facts.checksum_equal)], Status.PASS)
     mark(measured & facts.nonfinite, reasons.NONFINITE)
@@ -134,8 +137,9 @@ def judge_rows(
     mark(noisy, reasons.NOISE)
     notes += [Note(row, reasons.NOISE.code, {"scale": f"{scale:.4g}"}) for row, scale in noise.rows.items()]
     beyond &= ~noisy
-    mark(beyond & (weighted > tolerances.error), reasons.STATISTICS)
-    mark(beyond & (weighted <= tolerances.error), reasons.STATISTICS, "note" if policy.severities["statistics"] == "note" else "warning")
+    for where, reason in ((beyond & (statistic != 4), reasons.STATISTICS), (beyond & (statistic == 4), reasons.TENSOR)):
+        mark(where & (weighted > tolerances.error), reason)
+        mark(where & (weighted <= tolerances.error), reason, "note" if policy.severities[reason.id] == "note" else "warning")
     mark(beyond & _scaled(comparison), reasons.SCALED)
     same_numbers = finite & ~beyond
     mark(tensors & facts.dtype_differs & same_numbers, reasons.PRECISION)
