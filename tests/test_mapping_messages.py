@@ -1,0 +1,99 @@
+"""Nothing about a mapping file is silent: hits, conflicts, unknown names, rules that hit nothing."""
+
+from __future__ import annotations
+
+import pytest
+from trees import model_tree, paths
+
+from converter.errors import UserError
+from converter.match.mapping import MappingMatch, match_by_mapping
+from converter.match.mapping_file import parse_mapping
+from converter.match.mapping_report import refuse_unknown
+from converter.match.mapping_rules import empty_mapping
+from converter.tree.columns import Tree
+
+
+def match(target: Tree, golden: Tree, text: str, **options: object) -> MappingMatch:
+    return match_by_mapping(target, golden, parse_mapping(text, "map.yaml"), **options)  # type: ignore[arg-type]
+
+
+def test_hits_say_what_each_rule_took_part_in() -> None:
+    target, golden = model_tree([("a", "A"), ("a.x", "X"), ("a.x.y", "L")]), model_tree([("a", "A"), ("a.z", "X"), ("a.z.y", "L")])
+    found = match(target, golden, "A:\n  x: z\n  other: thing\n")
+    assert [(hit.line, hit.hits) for hit in found.rules] == [(2, 6), (3, 0)] and found.direct_hits == [3, 0]
+    assert {pair.evidence for pair in found.pairs()} == {"same name", "rule A.x (line 2)", "same name below rule A.x (line 2)"}
+
+
+def test_two_rules_that_claim_one_module_are_an_error_that_names_both() -> None:
+    target, golden = model_tree([("a", "A"), ("a.x", "L"), ("a.y", "L")]), model_tree([("a", "A"), ("a.z", "L")])
+    with pytest.raises(UserError) as caught:
+        match(target, golden, "A:\n  x: z\n  y: z\n")
+    assert str(caught.value) == ("map.yaml, line 3, column 3: two target modules claim the golden module a.z: a.x by rule A.x (line 2) and "
+                                 "a.y by rule A.y (line 3). Change one of them; a list joins several modules to one")
+
+
+def test_a_group_and_a_rule_that_claim_one_module_are_an_error() -> None:
+    target, golden = model_tree([("a", "A"), ("a.qk", "L"), ("a.r", "L")]), model_tree([("a", "A"), ("a.q", "L"), ("a.k", "L")])
+    with pytest.raises(UserError, match=r"a\.qk by rule A\.qk \(line 1\) and a\.r by rule A\.r \(line 1\)"):
+        match(target, golden, "A: {qk: [q, k], r: k}")
+
+
+def test_a_rule_takes_a_module_from_one_of_the_same_name_and_says_so() -> None:
+    tree = model_tree([(f"layers.{i}", "B") for i in (1, 10)] + [("layers.10.f", "F"), ("layers.1.f", "F")])
+    found = match(tree, tree, 'layers: {"1": "10"}')
+    assert paths(tree, tree, found.pairs()) == {"layers.1": "layers.10", "layers.1.f": "layers.10.f"}
+    assert found.warnings == ["map.yaml, line 1: target module layers.10 and 1 more has no counterpart, because this rule gives the golden "
+                              "module of its name to another one"]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("Blok: {x: y}", "map.yaml, line 1, column 1: class 'Blok' does not occur on the target side: did you mean 'Block'?"),
+    ("Golden: {x: y}", "map.yaml, line 1, column 1: class 'Golden' does not occur on the target side, but on the golden side: if the file "
+                       "is written for the other direction, add 'invert: true'"),
+    ("scopes: [{path: net.blok, rules: {x: y}}]",
+     "map.yaml, line 1, column 10: path 'net.blok' does not occur on the target side: did you mean 'net.block'?"),
+])
+def test_an_unknown_class_or_path_is_an_error_with_a_suggestion(text: str, message: str) -> None:
+    target, golden = model_tree([("net.block", "Block")]), model_tree([("net.block", "Golden")])
+    mapping = parse_mapping(text, "map.yaml")
+    unknown = match_by_mapping(target, golden, mapping).unknown
+    with pytest.raises(UserError) as caught:
+        refuse_unknown(mapping, [unknown])
+    assert str(caught.value) == message
+
+
+def test_a_class_that_only_some_ranks_have_is_no_error() -> None:
+    mapping = parse_mapping("Embedding: {x: y}", "m")
+    first, last = model_tree([("e", "Embedding")]), model_tree([("h", "Head")])
+    refuse_unknown(mapping, [match_by_mapping(tree, tree, mapping).unknown for tree in (last, first, last)])
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("A: {a: a, linear_porj: out}", "no A of the target side has 'linear_porj' below it: did you mean 'linear_proj'?"),
+    ("A: {a: a, linear_proj: o_prj}",
+     "'linear_proj' is there, but nothing pairs with 'o_prj' below a of the golden side: did you mean 'o_proj'?"),
+])
+def test_a_rule_that_hit_nothing_is_a_warning_with_a_suggestion(text: str, message: str) -> None:
+    target = model_tree([("a", "A"), ("a.a", "L"), ("a.linear_proj", "L")])
+    golden = model_tree([("a", "A"), ("a.a", "L"), ("a.o_proj", "L")])
+    assert match(target, golden, text).warnings == [f"map.yaml, line 1: the rule hit nothing: {message}"]
+
+
+def test_a_rule_whose_place_another_one_takes_says_which() -> None:
+    tree = model_tree([("a", "A"), ("a.x", "L")])
+    found = match(tree, tree, "A:\n  x: x\nscopes:\n- path: a\n  rules:\n    x: x\n")
+    assert found.warnings == ["map.yaml, line 2: the rule hit nothing: 'x' is taken by rule a.x (line 6)"]
+
+
+def test_a_file_of_which_no_rule_hit_says_so_even_if_rules_are_optional() -> None:
+    tree = model_tree([("a", "A")])
+    found = match(tree, tree, "optional: true\nNowhere: {x: y}")
+    assert not found.unknown and found.warnings == [
+        "map.yaml: no rule hit anything: is the file made for these two sides, in this direction? ('invert: true' turns a file round)"]
+
+
+def test_an_empty_mapping_pairs_equal_names() -> None:
+    tree = model_tree([("a", "A"), ("a.x", "L")], {"a": ["Torch.mul"]})
+    assert len(match_by_mapping(tree, tree, empty_mapping()).target) == tree.count - 1
+
+
