@@ -11,6 +11,7 @@ import numpy as np
 from converter.graphfile.summary import unmatched_count
 from converter.judge.verdict import Cause, FirstDivergence, Status, Verdicts
 from converter.match.pairing import How, Pairing
+from converter.outputs.overflow_report import overflow_lines, overflow_report
 from converter.rank_task import RankData
 from converter.tree.columns import NodeKind, Tree
 
@@ -27,6 +28,8 @@ def graph_report(data: RankData, file: str) -> dict[str, Any]:
         "mode": data.mode,
         "target": node_counts(content.target.tree),
     }
+    if content.overflow_check:
+        entry["overflow"] = overflow_report(content)
     if content.golden is None or content.pairing is None or content.verdicts is None:
         entry["warnings"] = list(content.warnings)
         return entry
@@ -132,6 +135,7 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
             lines.append(f"{place}: {entry['target']['nodes']} nodes, single graph")
         else:
             lines.append(_counts_line(place, entry))
+        lines += overflow_lines(place, entry)
     if len(graphs) > 10:
         lines.append(f"… and {len(graphs) - 10} more graphs")
     warnings = [text for entry in graphs for text in entry.get("warnings", [])]

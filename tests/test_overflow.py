@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from graphs_by_entry import forward, graph, scalar, tensor
 
 from converter.dumps.reader import read_dump
 from converter.errors import UserError
+from converter.graphfile.content import GraphContent, GraphSide, Provenance, side_of
 from converter.judge.nonfinite import NonFiniteTrace, trace_nonfinite, trace_sentence
 from converter.judge.overflow import CRITICAL, HIGH, MEDIUM, NONE, overflow_levels, read_rules, shipped_rules
+from converter.rank_task import RankData
+from converter.report import graph_report, summary_lines
 from converter.tree.build import build_tree
 from converter.tree.graph import Graph, graph_of
 
@@ -214,3 +219,29 @@ def test_the_shipped_rules_are_read_once_and_name_known_statistics() -> None:
 def test_rules_that_are_wrong_are_told_with_their_file(text: str) -> None:
     with pytest.raises(UserError, match=r"mine\.yaml"):
         read_rules(text, "mine.yaml")
+
+
+# ---- in the report ----
+
+
+def test_the_report_has_levels_and_the_trace_of_each_side_where_they_are_asked_for() -> None:
+    content = GraphContent(0, 0, replace(real_side("megatron_vs_hf/megatron_bug_nan"), overflow=np.array([0, 1, 2, 3, 3], np.uint8)),
+                           Provenance("test"), golden=real_side("megatron_vs_hf/hf"), overflow_check=True)
+    found = graph_report(RankData(content, "statistics"), "a.pb")["overflow"]
+    assert {key: found["target"][key] for key in ("medium", "high", "critical")} == {"medium": 1, "high": 1, "critical": 2}
+    first = found["target"]["first_nonfinite"]
+    assert first["node"] == "Module.0.decoder.layers.2.mlp.linear_fc1.ColumnParallelLinear.forward.0"
+    assert (first["origin"], first["last_finite"]) == ("parameter", "Module.0.decoder.layers.2.pre_mlp_layernorm.RMSNorm.forward.0")
+    assert found["golden"]["first_nonfinite"] is None
+    assert "overflow" not in graph_report(RankData(replace(content, overflow_check=False), "statistics"), "a.pb")
+
+
+def test_the_summary_tells_where_non_finite_values_begin() -> None:
+    overflow = {"target": {"first_nonfinite": {"reason": "the first NaN is in output 0 of A"}}, "golden": {"first_nonfinite": None}}
+    entry = {"step": 0, "rank": 0, "target": {"nodes": 3}, "overflow": overflow}
+    assert summary_lines({"graphs": [entry], "overall": None})[1:] == ["step 0 rank 0 target: the first NaN is in output 0 of A"]
+
+
+def real_side(name: str) -> GraphSide:
+    dump = read_dump(str(DATA / name / "step0/rank0"))
+    return side_of(dump, build_tree(dump))
