@@ -142,6 +142,24 @@ def options_of(arguments: argparse.Namespace, command: Sequence[str]) -> tuple[O
     ), warnings
 
 
+# How a conversion is run does not decide what it writes: these stay out of the recorded command.
+UNRECORDED = ("--engine", "--jobs")
+
+
+def recorded(words: Sequence[str]) -> list[str]:
+    """The command as graph files and reports record it."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in UNRECORDED:
+            skip = True
+        elif not word.startswith(tuple(f"{name}=" for name in UNRECORDED)):
+            kept.append(word)
+    return kept
+
+
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Run graph-convert; returns the exit code. User errors are one sentence on standard error."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -152,7 +170,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     progress = None
     previous = _raise_on_terminate()
     try:
-        options, warnings = options_of(arguments, ["graph-convert", *words])
+        options, warnings = options_of(arguments, ["graph-convert", *recorded(words)])
         from converter.pipeline import convert  # after the arguments: --help stays quick
         from converter.progress import Progress
         from converter.report import summary_lines

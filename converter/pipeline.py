@@ -14,16 +14,17 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import shutil
+import tempfile
+import time
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Optional
 
-from converter.dumps.layout import find_ranks, pair_ranks
+from converter.dumps.layout import RankDirectory, find_ranks, pair_ranks
+from converter.engine import run_here, run_in_processes, run_on_ray
 from converter.errors import UserError
-from converter.graphfile.container import write_atomically
-from converter.graphfile.manifest import ManifestEntry, graph_file_name, write_manifest
+from converter.graphfile.manifest import MANIFEST_NAME, ManifestEntry, graph_file_name, manifest_bytes
+from converter.graphfile.source import is_remote
 from converter.judge.policy import load_policy
 from converter.match.mapping_file import read_mapping
 from converter.match.mapping_report import Unknown, refuse_unknown
@@ -32,6 +33,7 @@ from converter.match.pins import read_pins
 from converter.options import Options
 from converter.outputs.tables import WANTED_TABLES, table_texts
 from converter.rank_task import RankTask, convert_rank, write_rank
+from converter.remote import exists, local_dump, mirror_names, remove, rename, write_file
 from converter.report import graph_report, whole_report
 from converter.version import TOOL
 
@@ -74,7 +76,7 @@ def convert(options: Options, progress: Any) -> Conversion:
     policy = load_policy(options.policy)
     pins = read_pins(options.matches) if options.matches else None
     ranks, warnings = _ranks(options)
-    created = datetime.datetime.now(datetime.timezone.utc)
+    created = _now()
     jobs = min(options.jobs or os.cpu_count() or 1, len(ranks))
     spare = max((options.jobs or os.cpu_count() or 1) // jobs, 1)
     tasks = [
@@ -104,9 +106,8 @@ def convert(options: Options, progress: Any) -> Conversion:
     made = _make_output(options.output)
     finished = False
     try:
-        os.makedirs(hidden)
         tables = [name for name in WANTED_TABLES if getattr(options, name)]
-        outcomes = list(_run(tasks, hidden, tables, jobs, progress))
+        outcomes = list(_run(options, tasks, hidden, tables, jobs, progress))
         outcomes.sort(key=lambda outcome: (outcome.step, outcome.rank))
         good = [outcome for outcome in outcomes if not outcome.error]
         if mapping is not None and good:
@@ -118,20 +119,28 @@ def convert(options: Options, progress: Any) -> Conversion:
                 else f"none of the {len(outcomes)} ranks could be converted; the first: {outcomes[0].error}"
             )
         entries = [ManifestEntry(outcome.step, outcome.rank, graph_file_name(outcome.step, outcome.rank)) for outcome in good]
-        write_manifest(hidden, kind, TOOL, tasks[0].created, entries)
+        write_file(f"{hidden}/{MANIFEST_NAME}", [manifest_bytes(kind, TOOL, tasks[0].created, entries)])
         report = whole_report(TOOL, list(options.command), [_entry(outcome, os.path.basename(directory)) for outcome in outcomes])
         _write_reports(options, report, outcomes)
-        os.rename(hidden, directory)
+        rename(hidden, directory)
         finished = True
     except OSError as error:
         raise UserError(f"{error.filename or options.output} cannot be written: {error.strerror or error}") from error
     finally:
         if not finished:
-            shutil.rmtree(hidden, ignore_errors=True)
+            remove(hidden)
             for folder in made:
                 _remove_if_empty(folder)
     warnings += [f"step {outcome.step} rank {outcome.rank} was left out: {outcome.error}" for outcome in outcomes if outcome.error]
     return Conversion(directory, report, outcomes, warnings)
+
+
+def _now() -> datetime.datetime:
+    """The time that results are stamped with: SOURCE_DATE_EPOCH (seconds, for reproducible results) or now; UTC."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if fixed.isdecimal():
+        return datetime.datetime.fromtimestamp(int(fixed), datetime.timezone.utc)
+    return datetime.datetime.now(datetime.timezone.utc)
 
 
 def _mapping(options: Options) -> Optional[MappingFile]:
@@ -142,18 +151,32 @@ def _mapping(options: Options) -> Optional[MappingFile]:
 
 def _ranks(options: Options) -> tuple[list[tuple[int, int, str, str]], list[str]]:
     """(step, rank, target directory, golden directory or "") of everything to convert, and warnings."""
-    target, warnings = find_ranks(options.target)
+    target, warnings = _find(options.target)
     if not options.golden:
         return [(rank.step, rank.rank, rank.path, "") for rank in target], warnings
-    golden, more = find_ranks(options.golden)
+    golden, more = _find(options.golden)
     pairs, unpaired = pair_ranks(target, golden)
     return [(a.step, a.rank, a.path, b.path) for a, b in pairs], warnings + more + unpaired
+
+
+def _find(path: str) -> tuple[list[RankDirectory], list[str]]:
+    """find_ranks for local paths and addresses."""
+    if not is_remote(path):
+        return find_ranks(path)
+    with tempfile.TemporaryDirectory(prefix="tb_graph_ascend_") as mirror:
+        mirror_names(path, mirror)
+        try:
+            ranks, warnings = find_ranks(mirror)
+        except UserError as error:
+            raise UserError(str(error).replace(mirror, path)) from None
+        found = [replace(rank, path=path.rstrip("/") + rank.path[len(mirror):].replace(os.sep, "/")) for rank in ranks]
+        return found, [text.replace(mirror, path) for text in warnings]
 
 
 def _free_name(output: str, name: str) -> str:
     """A directory name that is not taken: a second conversion within one second gets a suffix."""
     candidate, number = os.path.join(output, name), 2
-    while os.path.exists(candidate):
+    while exists(candidate):
         candidate = os.path.join(output, f"{name}_{number}")
         number += 1
     return candidate
@@ -161,7 +184,9 @@ def _free_name(output: str, name: str) -> str:
 
 def _make_output(output: str) -> list[str]:
     """Make the output directory; returns the folders that were made, innermost first."""
-    made = []
+    made: list[str] = []
+    if is_remote(output):
+        return made
     folder = os.path.abspath(output)
     while not os.path.exists(folder):
         made.append(folder)
@@ -182,36 +207,18 @@ def _remove_if_empty(folder: str) -> None:
         pass
 
 
-def _run(tasks: list[RankTask], hidden: str, tables: list[str], jobs: int, progress: Any) -> Iterator[RankOutcome]:
-    """Convert all tasks, at most `jobs` at once and at most twice as many waiting, so that memory stays bounded."""
-    if jobs == 1:
-        for task in tasks:
-            outcome = run_task(task, hidden, tables, progress.update)
-            progress.rank_done(_told(outcome))
-            yield outcome
-        return
-    waiting = iter(tasks)
-    with ProcessPoolExecutor(jobs) as pool:
-        running = set()
-        try:
-            for task in waiting:
-                running.add(pool.submit(run_task, task, hidden, tables))
-                if len(running) >= 2 * jobs:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        outcome = future.result()
-                        progress.rank_done(_told(outcome))
-                        yield outcome
-            while running:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    outcome = future.result()
-                    progress.rank_done(_told(outcome))
-                    yield outcome
-        except BaseException:
-            for future in running:
-                future.cancel()
-            raise
+def _run(options: Options, tasks: list[RankTask], hidden: str, tables: list[str], jobs: int, progress: Any) -> Iterator[RankOutcome]:
+    """Outcomes as they come; the progress is told of each."""
+    arguments = (hidden, tables)
+    if options.engine == "ray":
+        outcomes: Iterator[RankOutcome] = run_on_ray(run_task, tasks, arguments, options.jobs)
+    elif jobs == 1:
+        outcomes = run_here(run_task, tasks, arguments, progress.update)
+    else:
+        outcomes = run_in_processes(run_task, tasks, arguments, jobs)
+    for outcome in outcomes:
+        progress.rank_done(_told(outcome))
+        yield outcome
 
 
 def _told(outcome: RankOutcome) -> str:
@@ -219,19 +226,18 @@ def _told(outcome: RankOutcome) -> str:
     return f"{place} failed: {outcome.error}" if outcome.error else f"{place} done"
 
 
-def run_task(task: RankTask, hidden: str, tables: list[str], progress: Optional[Callable[[str, float], None]] = None) -> RankOutcome:
+def run_task(
+    task: RankTask, hidden: str, tables: list[str], progress: Optional[Callable[[str, float], None]] = None
+) -> RankOutcome:
     """One rank: convert and write its graph file. Bad input becomes an outcome with an error."""
-    import time
-
     try:
-        data = convert_rank(task, progress)
+        with local_dump(task.target) as target, local_dump(task.golden) as golden:
+            data = convert_rank(replace(task, target=target, golden=golden), progress)
     except UserError as error:
         return RankOutcome(task.step, task.rank, {}, error=str(error))
     start = time.perf_counter()
     file = graph_file_name(task.step, task.rank)
-    path = os.path.join(hidden, file)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_rank(data, lambda chunks: write_atomically(path, chunks))
+    write_rank(data, lambda chunks: write_file(f"{hidden}/{file}", chunks))
     texts = table_texts(data.content, tables)
     data.timings["write"] = time.perf_counter() - start
     rows = data.content.comparison.rows if data.content.comparison is not None else 0
@@ -258,5 +264,4 @@ def _write_reports(options: Options, report: dict[str, Any], outcomes: list[Rank
         sums = {stage: sum(outcome.timings.get(stage, 0.0) for outcome in outcomes) for stage in stages}
         texts[options.timings] = json.dumps(sums, indent=1) + "\n"
     for path, text in texts.items():
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        write_atomically(path, [text.encode("utf-8")])
+        write_file(path, [text.encode("utf-8")])

@@ -30,6 +30,9 @@ def list_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int, partner: 
         if weight_t == weight_g:
             score += 4.0
             evidence.append(f"{weight_t} parameter elements a block")
+        elif max(weight_t, weight_g) <= 1.05 * min(weight_t, weight_g):
+            score += 3.0
+            evidence.append(f"{weight_t} and {weight_g} parameter elements a block")
         elif max(weight_t, weight_g) > 1.5 * min(weight_t, weight_g):
             score -= 2.0
     outputs_t, outputs_g = _block_outputs(target, first_t), _block_outputs(golden, first_g)

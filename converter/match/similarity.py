@@ -105,6 +105,9 @@ def _parameter_fit(mine: tuple[TensorFeature, ...], other: tuple[TensorFeature, 
         if all(a.agrees(b) for a, b in zip(by_size, against)):
             return 7.0, text + " with equal values"
         return 4.0, text
+    matrices = [tuple(shape for shape in shapes if len(shape) > 1) for shapes in (shapes_mine, shapes_other)]
+    if matrices[0] and matrices[0] == matrices[1]:
+        return 2.5, "matrices " + " + ".join(str(list(shape)) for shape in matrices[0]) + "; vectors on one side only"
     if shard_factor(shapes_mine, shapes_other):
         return (1.0 if named else -1.0), f"parameters sharded by {shard_factor(shapes_mine, shapes_other)}"
     # Another width of the same model family, or a layout this step does not know: only a name can still speak for it.
