@@ -12,6 +12,7 @@ import { findNode, followAddress, readAddress, type Address } from './state/url'
 import { select } from './state/actions';
 import { App } from './ui/app';
 import { followKeys } from './ui/keyboard';
+import { followPanels } from './ui/panels/follow';
 import { followTheme } from './ui/theming';
 import { EmbeddedSource } from './wire/embedded';
 import { HttpSource } from './wire/http';
@@ -66,6 +67,7 @@ export function start(body: HTMLElement): void {
     document.title = t('app.title');
   });
   source.value = window.__TB_GRAPH_EMBEDDED__ ? new EmbeddedSource(window.__TB_GRAPH_EMBEDDED__) : new HttpSource();
+  followPanels();
   const root = document.createElement('div');
   root.id = 'tb-graph-ascend';
   body.replaceChildren(root);

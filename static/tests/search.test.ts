@@ -126,10 +126,20 @@ describe('search', () => {
         return performance.now() - start;
       }));
     expect(big.target.count).toBeGreaterThan(1_000_000 - 10);
-    // Twice the budget: this machine is shared.
-    expect(best('layers.2001')).toBeLessThan(200);
-    expect(best('linear.12')).toBeLessThan(200);
-    expect(best('layers.1?.lay')).toBeLessThan(200);
+    // The machine may be busy: a plain pass over the same columns, measured at the same time, is the yardstick.
+    const { head } = big.target;
+    const plain = (): number => {
+      const flags = new Uint8Array(big.target.count);
+      const table = new Uint8Array(at.text.end.length).fill(1);
+      const start = performance.now();
+      for (let pass = 0; pass < 10; pass++) for (let node = 1; node < flags.length; node++) flags[node] += table[head[node]];
+      return (performance.now() - start) / 10;
+    };
+    plain();
+    for (const text of ['layers.2001', 'linear.12', 'layers.1?.lay']) {
+      const budget = Math.max(100, 60 * Math.min(plain(), plain(), plain()));
+      expect([text, best(text) < budget]).toEqual([text, true]);
+    }
   });
 });
 

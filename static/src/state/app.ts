@@ -44,6 +44,10 @@ export const hovered = signal<NodeRef | null>(null);
  */
 export const marked = signal<readonly NodeRef[]>([]);
 
+/** Set while a panel wants them: takes a click with Ctrl or Shift, and a box that was dragged onto one of the other side. */
+export const pick = signal<((ref: NodeRef) => void) | null>(null);
+export const drop = signal<((from: NodeRef, to: NodeRef) => void) | null>(null);
+
 /** What colours mean, and for a metric the error below which a node counts as clean. */
 export const colouring = signal<ColourMode>('cause');
 export const threshold = signal<number>(NO_THRESHOLD);

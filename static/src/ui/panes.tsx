@@ -3,11 +3,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { TEXT_LEFT } from '../core/drawlist';
 import { ROW_PILL } from '../core/rows';
-import { sideOf } from '../core/types';
+import { sideOf, type NodeRef } from '../core/types';
 import { t } from '../i18n';
 import { startPainting } from '../paint/painter';
 import { moveCamera, recentre, scrollBy, select, toggle, zoom } from '../state/actions';
-import { graph, hovered, names } from '../state/app';
+import { drop, graph, hovered, names, pick } from '../state/app';
 import { hitAt, sameNode, type Hit } from '../state/scene';
 import { camera, canvasSize } from '../state/view';
 import { Legend } from './legend';
@@ -18,6 +18,7 @@ import { Twin } from './twin';
 
 const LINE = 30; // pixels for one step of a wheel that counts in lines
 const CLICK_SLACK = 4;
+const DRAG_ASIDE = 14; // pixels to the side from which a box is dragged and not the page
 
 function useCanvasSize(host: { current: HTMLDivElement | null }): void {
   useEffect(() => {
@@ -53,6 +54,16 @@ function useWheel(host: { current: HTMLDivElement | null }): void {
   }, []);
 }
 
+/** What the mouse button holds: the page, or a box that may be dropped on another one. */
+interface Held {
+  readonly x: number;
+  readonly y: number;
+  readonly scroll: number;
+  readonly box: NodeRef | null;
+  moved: boolean;
+  dragging: boolean;
+}
+
 /** The triangle of a container; wide enough to be hit with a finger. */
 function onTriangle(hit: Hit, x: number, y: number): boolean {
   return hit.item.branch && !(hit.item.flags & ROW_PILL) && y < hit.item.y + hit.item.header && x < hit.item.x + TEXT_LEFT + 16;
@@ -63,7 +74,7 @@ export function Panes() {
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
   const tip = useSignal('');
-  const held = useRef<{ y: number; scroll: number; moved: boolean } | null>(null);
+  const held = useRef<Held | null>(null);
 
   useEffect(() => (base.current && over.current ? startPainting(base.current, over.current, theme) : undefined), []);
   useCanvasSize(host);
@@ -75,12 +86,18 @@ export function Panes() {
   };
   const onPointerDown = (event: PointerEvent): void => {
     if (event.button !== 0) return;
-    held.current = { y: event.clientY, scroll: camera.value.scroll, moved: false };
+    held.current = { x: event.clientX, y: event.clientY, scroll: camera.value.scroll, moved: false, box: drop.value ? (hitAt(...point(event))?.ref ?? null) : null, dragging: false };
     host.current?.setPointerCapture(event.pointerId);
   };
   const onPointerMove = (event: PointerEvent): void => {
     const drag = held.current;
     if (drag) {
+      const aside = Math.abs(event.clientX - drag.x);
+      if (drag.box && !drag.moved && aside > DRAG_ASIDE && aside > Math.abs(event.clientY - drag.y)) drag.dragging = true;
+      if (drag.dragging) {
+        hovered.value = hitAt(...point(event))?.ref ?? null;
+        return;
+      }
       if (Math.abs(event.clientY - drag.y) > CLICK_SLACK) drag.moved = true;
       if (drag.moved) moveCamera({ scroll: drag.scroll - (event.clientY - drag.y) / camera.value.scale });
       return;
@@ -98,7 +115,10 @@ export function Panes() {
     if (!drag || drag.moved) return;
     const [x, y] = point(event);
     const found = hitAt(x, y);
-    if (found && onTriangle(found, x, y)) toggle(found.ref);
+    if (drag.dragging) {
+      if (drag.box && found && found.ref.side !== drag.box.side) drop.value?.(drag.box, found.ref);
+    } else if (found && pick.value && (event.ctrlKey || event.metaKey || event.shiftKey)) pick.value(found.ref);
+    else if (found && onTriangle(found, x, y)) toggle(found.ref);
     else select(found?.ref ?? null);
   };
   const onDoubleClick = (event: MouseEvent): void => {

@@ -1,5 +1,6 @@
 /** Source over data embedded in one exported HTML file; works from file:// without any request. */
 import type { GraphKey } from '../core/types';
+import { bytesOf, gunzip } from './gunzip';
 import { SourceError, type GraphIndex, type RunList, type Source } from './source';
 
 /** What `graph-view export` writes: graphs and sections are keyed by `run|step|rank` and `run|step|rank|section name`. */
@@ -22,19 +23,6 @@ const NOT_HERE = {
 
 function keyText(key: GraphKey): string {
   return `${key.run}|${key.step}|${key.rank}`;
-}
-
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-}
-
-async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 export class EmbeddedSource implements Source {

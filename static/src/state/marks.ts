@@ -1,0 +1,217 @@
+/** Manual matches and triage marks of the open graph: read from beside it, changed with undo, written back without losing anybody's change. */
+import { batch, computed, effect, signal } from '@preact/signals';
+import {
+  changed,
+  equalMarks,
+  foreignChanges,
+  historyOf,
+  joined,
+  NO_MARKS,
+  redone,
+  undone,
+  type History,
+  type MatchEntry,
+  type Marks,
+  type TriageEntry,
+} from '../core/marks';
+import { textTable } from '../core/name_search';
+import { markedNodes } from '../core/triage';
+import { SIDES, type Graph, type GraphKey, type SideName } from '../core/types';
+import { SourceError, type LocalText } from '../wire/source';
+import { expectedGolden, expectedTarget, source } from './app';
+import { problemText } from './open';
+import { apply, inForce, stored } from './rematch';
+
+interface Answer extends Marks {
+  readonly revision: string;
+  readonly writable: boolean;
+}
+
+export const history = signal<History>(historyOf(NO_MARKS));
+export const marks = computed<Marks>(() => history.value.now);
+
+/** Changes only when a mark does, not with every match. */
+const triage = computed<readonly TriageEntry[]>(() => marks.value.triage);
+
+/** Where changes go: the file beside the graph, or this browser alone. */
+export const kept = signal<'file' | 'browser' | 'unknown'>('unknown');
+export const saving = signal(false);
+export const failure = signal<LocalText | null>(null);
+/** What somebody else changed while this page was open; shown until it is dismissed. */
+export const foreign = signal<readonly (MatchEntry | TriageEntry)[]>([]);
+
+/** Who makes the entries; remembered in the browser. */
+export const author = signal(remembered('author'));
+
+let revision = 'none';
+let onDisk: Marks = NO_MARKS; // what the file held when it was last read or written
+let queue: Promise<void> = Promise.resolve();
+
+function remembered(name: string): string {
+  try {
+    return localStorage.getItem(`tb_graph_ascend.${name}`) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function remember(name: string, text: string): void {
+  try {
+    localStorage.setItem(`tb_graph_ascend.${name}`, text);
+  } catch {
+    // Forbidden or full: it holds until the page is closed.
+  }
+}
+
+export function setAuthor(text: string): void {
+  author.value = text;
+  remember('author', text);
+}
+
+/** Author and time of a new entry. */
+export function signature(): { author?: string; time: string } {
+  const time = `${new Date().toISOString().slice(0, 19)}Z`;
+  return author.value.trim() ? { author: author.value.trim(), time } : { time };
+}
+
+function browserName(key: GraphKey): string {
+  return `matches.${key.run}|${key.step}|${key.rank}`;
+}
+
+function fromBrowser(key: GraphKey): Marks {
+  try {
+    const found = JSON.parse(remembered(browserName(key)) || 'null') as Partial<Marks> | null;
+    return { matches: Array.isArray(found?.matches) ? found.matches : [], triage: Array.isArray(found?.triage) ? found.triage : [] };
+  } catch {
+    return NO_MARKS;
+  }
+}
+
+async function load(open: Graph): Promise<void> {
+  const from = source.value;
+  if (!from) return;
+  let found: Marks = NO_MARKS;
+  try {
+    const answer = await from.request<Answer>('matches', { ...open.key });
+    if (stored.value !== open) return;
+    revision = answer.revision;
+    onDisk = { matches: answer.matches, triage: answer.triage };
+    // What was kept here while the directory could not be written is not forgotten.
+    const own = fromBrowser(open.key);
+    found = answer.writable ? onDisk : joined(NO_MARKS, own, onDisk);
+    kept.value = answer.writable ? 'file' : 'browser';
+  } catch (problem) {
+    if (stored.value !== open) return;
+    found = fromBrowser(open.key);
+    kept.value = 'browser';
+    // An exported page has no server behind it: that is no failure.
+    if (!(problem instanceof SourceError && problem.code === 'not_embedded')) failure.value = problemText(problem);
+  }
+  history.value = historyOf(found);
+  if (found.matches.length > 0 && open.golden) await apply({ matches: found.matches });
+}
+
+/** Every change goes through here. */
+export function change(next: Marks): void {
+  history.value = changed(history.value, next);
+  settle();
+}
+
+export function undo(): void {
+  if (history.value.past.length === 0) return;
+  history.value = undone(history.value);
+  settle();
+}
+
+export function redo(): void {
+  if (history.value.future.length === 0) return;
+  history.value = redone(history.value);
+  settle();
+}
+
+/** Writes what is there now and puts its matches into force. */
+function settle(): void {
+  const open = stored.value;
+  if (!open) return;
+  const now = marks.value;
+  queue = queue.then(() => write(open, now));
+  if (JSON.stringify(now.matches) !== JSON.stringify(inForce.value.matches)) void apply({ matches: now.matches });
+}
+
+async function write(open: Graph, now: Marks): Promise<void> {
+  const from = source.value;
+  if (!from || stored.value !== open) return;
+  if (kept.value !== 'file') {
+    remember(browserName(open.key), JSON.stringify(now));
+    return;
+  }
+  saving.value = true;
+  failure.value = null;
+  try {
+    const answer = await from.request<Answer>('matches', {}, { ...open.key, revision, ...now });
+    revision = answer.revision;
+    onDisk = { matches: answer.matches, triage: answer.triage };
+  } catch (problem) {
+    if (problem instanceof SourceError && problem.code === 'matches_changed') await join(open);
+    else {
+      if (problem instanceof SourceError && problem.code === 'read_only') kept.value = 'browser';
+      remember(browserName(open.key), JSON.stringify(now));
+      failure.value = problemText(problem);
+    }
+  } finally {
+    saving.value = false;
+  }
+}
+
+/** Somebody else has written: both changes are joined, written, and what came from there is shown. */
+async function join(open: Graph): Promise<void> {
+  const from = source.value;
+  if (!from) return;
+  const theirs = await from.request<Answer>('matches', { ...open.key });
+  if (stored.value !== open) return;
+  const base = onDisk;
+  const there: Marks = { matches: theirs.matches, triage: theirs.triage };
+  const both = joined(base, marks.value, there);
+  revision = theirs.revision;
+  onDisk = there;
+  batch(() => {
+    foreign.value = [...foreign.value, ...foreignChanges(base, there)];
+    if (!equalMarks(both, marks.value)) history.value = changed(history.value, both);
+  });
+  await write(open, both);
+  if (JSON.stringify(both.matches) !== JSON.stringify(inForce.value.matches)) void apply({ matches: both.matches });
+}
+
+/** Nodes that marks are about. */
+function nodesOf(open: Graph, now: Marks): Record<SideName, Set<number>> {
+  const found: Record<SideName, Set<number>> = { target: new Set(), golden: new Set() };
+  if (now.triage.length === 0) return found;
+  const text = textTable(open.strings.utf8, open.strings.end);
+  for (const entry of now.triage) for (const side of SIDES) for (const node of markedNodes(open, text, side, entry)) found[side].add(node);
+  return found;
+}
+
+/** Call once a page. */
+export function followMarks(): void {
+  effect(() => {
+    const open = stored.value;
+    batch(() => {
+      history.value = historyOf(NO_MARKS);
+      kept.value = 'unknown';
+      failure.value = null;
+      foreign.value = [];
+    });
+    revision = 'none';
+    onDisk = NO_MARKS;
+    queue = Promise.resolve();
+    if (open) void load(open);
+  });
+  effect(() => {
+    const open = stored.value;
+    const found = open ? nodesOf(open, { matches: [], triage: triage.value }) : { target: new Set<number>(), golden: new Set<number>() };
+    batch(() => {
+      expectedTarget.value = found.target;
+      expectedGolden.value = found.golden;
+    });
+  });
+}

@@ -1,0 +1,98 @@
+/** The search: index of the open graph, result of the query as it is typed, and the data types once somebody asks for them. */
+import { PbfReader } from 'pbf';
+import { computed, effect, signal } from '@preact/signals';
+import { textTable } from '../core/name_search';
+import { parseQuery, type Query } from '../core/query';
+import { search, type Order, type SearchIndex, type SearchResult } from '../core/search';
+import type { Graph, SideName } from '../core/types';
+import { readNodeDtypes } from '../wire/graph_pb.js';
+import { expectedGolden, expectedTarget, graph, hideExpected, hits, microStep, panel, query, source } from './app';
+
+export const order = signal<Order>('call');
+
+type Dtypes = SearchIndex['dtypes'];
+const NO_DTYPES: Dtypes = { target: null, golden: null };
+
+/** Data types of the open graph's nodes; asked for once a query names one. */
+export const dtypes = signal<{ readonly version: string; readonly columns: Dtypes } | null>(null);
+/** Set where the graph file has no data types: written by an older version. */
+export const dtypesMissing = signal(false);
+
+const text = computed(() => (graph.value ? textTable(graph.value.strings.utf8, graph.value.strings.end) : null));
+
+const index = computed<SearchIndex | null>(() => {
+  const open = graph.value;
+  if (!open || !text.value) return null;
+  return {
+    graph: open,
+    text: text.value,
+    dtypes: dtypes.value?.version === open.version ? dtypes.value.columns : NO_DTYPES,
+    expected: { target: expectedTarget.value, golden: expectedGolden.value },
+  };
+});
+
+/** A graph of this many nodes is searched a moment after the last key, others at every key. */
+const LARGE = 300_000;
+const PAUSE = 60; // milliseconds
+
+const settled = signal('');
+let timer: ReturnType<typeof setTimeout> | undefined;
+effect(() => {
+  const typed = query.value;
+  const nodes = (graph.value?.target.count ?? 0) + (graph.value?.golden?.count ?? 0);
+  clearTimeout(timer);
+  if (nodes < LARGE) settled.value = typed;
+  else timer = setTimeout(() => (settled.value = typed), PAUSE);
+});
+
+export const parsed = computed<Query>(() => parseQuery(settled.value));
+
+/** Only worked out while the panel is open. */
+export const result = computed<SearchResult | null>(() => {
+  const at = index.value;
+  if (!at || panel.value !== 'search') return null;
+  const found = search(at, parsed.value, order.value, microStep.value);
+  return hideExpected.value ? without(found, at) : found;
+});
+
+function without(found: SearchResult, at: SearchIndex): SearchResult {
+  const rows = found.rows.filter((row) => !(row >= 0 ? at.expected.target.has(row) : at.expected.golden.has(-1 - row)));
+  return { ...found, rows };
+}
+
+async function fetchDtypes(open: Graph): Promise<void> {
+  const from = source.value;
+  if (!from) return;
+  const column = async (side: SideName): Promise<Dtypes[SideName]> => {
+    if (side === 'golden' && !open.golden) return null;
+    const message = readNodeDtypes(new PbfReader(await from.section(open.key, `dtypes/${side}`, open.version)));
+    return { column: message.dtype ?? new Uint8Array(0), names: message.names };
+  };
+  try {
+    const [target, golden] = await Promise.all([column('target'), column('golden')]);
+    dtypes.value = { version: open.version, columns: { target, golden } };
+  } catch {
+    dtypesMissing.value = true;
+  }
+}
+
+/** Call once a page: data types are fetched when a query names one, and `n` and `p` go through the hits while the panel is open. */
+export function followSearch(): void {
+  let asked = '';
+  effect(() => {
+    const open = graph.value;
+    if (!open || !result.value?.needsDtypes || asked === open.version) return;
+    asked = open.version;
+    dtypesMissing.value = false;
+    void fetchDtypes(open);
+  });
+  effect(() => {
+    hits.value = panel.value === 'search' ? (result.value?.rows ?? null) : null;
+  });
+}
+
+/** Data types to choose from; asks for them. */
+export function wantDtypes(): void {
+  const open = graph.value;
+  if (open && dtypes.value?.version !== open.version && !dtypesMissing.value) void fetchDtypes(open);
+}

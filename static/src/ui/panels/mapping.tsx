@@ -1,0 +1,455 @@
+/** The layer mapping: rules with what each of them hits, the text, what stays unmatched, and proposals; edited with its effect shown before it is applied. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { addRule, changeRule, isPlainRule, lineRange, placeIn, removeRule } from '../../core/mapping_text';
+import { withMatches, type MatchEntry } from '../../core/marks';
+import { nodeName } from '../../core/names';
+import { setValue } from '../../core/query';
+import { formatCount } from '../../core/format';
+import { sideOf, SIDES, type Graph, type SideName } from '../../core/types';
+import { local, t } from '../../i18n';
+import { graph, names, panel, query } from '../../state/app';
+import { applyDraft, changedDraft, draft, draftName, draftProblem, edit, effectOfDraft, judgeBy, look, nameInForce, policies, previewing, proposeRules, revertDraft, rules, templates, wantTemplates } from '../../state/mapping';
+import { change, marks, signature } from '../../state/marks';
+import { problemText } from '../../state/open';
+import { inForce, problem, stored, working, type LeftOver, type PairNodes, type RuleHits } from '../../state/rematch';
+import { findNode } from '../../state/url';
+import { select } from '../../state/actions';
+import { showNote } from '../copy';
+import { download, fileName } from '../download';
+import { PairLine } from './node_link';
+
+type Tab = 'rules' | 'text' | 'left' | 'proposals';
+const TABS: readonly Tab[] = ['rules', 'text', 'left', 'proposals'];
+const tab = signal<Tab>('rules');
+const editing = signal<RuleHits | null>(null);
+const form = signal({ scope: '', source: '', target: '' });
+const jump = signal(0); // line of the text to show, 0 = none
+
+const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
+const MOST = 60;
+
+function showLine(line: number): void {
+  tab.value = 'text';
+  jump.value = line;
+}
+
+function Head() {
+  const file = (event: Event): void => {
+    const input = event.currentTarget as HTMLInputElement;
+    const chosen = input.files?.[0];
+    if (chosen) void chosen.text().then((text) => edit(text.replace(/^\ufeff/, ''), chosen.name));
+    input.value = '';
+  };
+  const known = templates.value ?? [];
+  return (
+    <section class="block">
+      <p>
+        {nameInForce.value ? (
+          <>
+            {t('mapping.inForce')} <b>{nameInForce.value}</b>
+          </>
+        ) : (
+          t('mapping.none')
+        )}
+      </p>
+      <div class="buttons">
+        <label class="action file">
+          {t('mapping.load')}
+          <input type="file" accept=".yaml,.yml" onChange={file} />
+        </label>
+        {known.length > 0 ? (
+          <label class="action file">
+            {t('mapping.template')}
+            <select
+              value=""
+              aria-label={t('mapping.template')}
+              onChange={(event) => {
+                const found = known.find((item) => item.name === (event.currentTarget as HTMLSelectElement).value);
+                if (found) edit(found.text, `${found.name}.yaml`);
+              }}
+            >
+              <option value="">{t('mapping.template')}</option>
+              {known.map((item) => (
+                <option key={item.name} value={item.name} title={item.title}>
+                  {item.name}
+                </option>
+              ))}
+            </select>
+          </label>
+        ) : null}
+        <button
+          class="action"
+          title={t('mapping.writeHint')}
+          onClick={() =>
+            void proposeRules('all').then(
+              (text) => edit(text, 'proposal.yaml'),
+              (failed: unknown) => showNote(local(problemText(failed))),
+            )
+          }
+        >
+          {t('mapping.write')}
+        </button>
+        <button class="action" disabled={draft.value.trim() === ''} onClick={() => download(fileName(draftName.value), draft.value, 'application/yaml')}>
+          {t('mapping.save')}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** Class names of the target side (or golden, where the file is inverted) for the form. */
+function classesOf(open: Graph, which: SideName): string[] {
+  const side = sideOf(open, which);
+  const found = new Set<string>();
+  if (!side || !names.value) return [];
+  const seen = new Set<number>();
+  for (let node = 1; node < side.count && found.size < 500; node++) {
+    if (seen.has(side.head[node])) continue;
+    seen.add(side.head[node]);
+    const { type } = names.value.of(side, node);
+    if (type) found.add(type);
+  }
+  return [...found].sort();
+}
+
+function RuleForm({ open }: { readonly open: Graph }) {
+  const own = form.value;
+  const set = (key: 'scope' | 'source' | 'target') => (event: Event) => (form.value = { ...form.value, [key]: (event.currentTarget as HTMLInputElement).value });
+  const changing = editing.value;
+  const done = (event: Event): void => {
+    event.preventDefault();
+    if (!own.source.trim() || (!changing && !own.scope.trim())) return;
+    edit(changing ? changeRule(draft.value, changing.line, own) : addRule(draft.value, { ...own, scope: own.scope.trim() }));
+    editing.value = null;
+    form.value = { scope: own.scope, source: '', target: '' };
+  };
+  return (
+    <form class="rule-form" onSubmit={done}>
+      <label class="field">
+        {t('mapping.scope')}
+        <input type="text" list="mapping-classes" value={changing ? changing.scope : own.scope} disabled={changing !== null} onInput={set('scope')} placeholder="SelfAttention" />
+      </label>
+      <datalist id="mapping-classes">
+        <option value="TopLayer" />
+        {classesOf(open, 'target').map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <label class="field">
+        {t('mapping.source')}
+        <input type="text" value={own.source} onInput={set('source')} placeholder="linear_qkv" />
+      </label>
+      <label class="field">
+        {t('mapping.target')}
+        <input type="text" value={own.target} onInput={set('target')} placeholder="q_proj, k_proj, v_proj" title={t('mapping.targetHint')} />
+      </label>
+      <div class="buttons">
+        <button class="action" type="submit" disabled={!own.source.trim()}>
+          {changing ? t('mapping.change') : t('mapping.add')}
+        </button>
+        {changing ? (
+          <button class="action" type="button" onClick={() => ((editing.value = null), (form.value = { scope: '', source: '', target: '' }))}>
+            {t('mapping.cancel')}
+          </button>
+        ) : null}
+      </div>
+    </form>
+  );
+}
+
+function RuleRow({ rule }: { readonly rule: RuleHits }) {
+  const plain = isPlainRule(draft.value, rule.line);
+  const change_ = (): void => {
+    if (!plain) {
+      showLine(rule.line);
+      return;
+    }
+    editing.value = rule;
+    form.value = { scope: rule.scope, source: rule.source, target: rule.target };
+  };
+  return (
+    <li class={rule.hits === 0 ? 'rule unused' : 'rule'}>
+      <button class="link rule-words" title={t('mapping.edit')} onClick={change_}>
+        <code>{rule.source}</code> <span class="dim">→</span> <code>{rule.target}</code>
+      </button>
+      <span class="number" title={t('mapping.hits', { count: rule.hits })}>
+        {rule.hits === 0 ? t('mapping.unused') : formatCount(rule.hits)}
+      </span>
+      <button class="tool small" aria-label={t('mapping.showLine', { line: rule.line })} title={t('mapping.showLine', { line: rule.line })} onClick={() => showLine(rule.line)}>
+        ¶
+      </button>
+      <button class="tool small" disabled={!plain} aria-label={t('mapping.delete')} title={plain ? t('mapping.delete') : t('mapping.deleteInText')} onClick={() => edit(removeRule(draft.value, rule.line))}>
+        ×
+      </button>
+    </li>
+  );
+}
+
+function Rules({ open }: { readonly open: Graph }) {
+  const all = rules.value;
+  const scopes = [...new Set(all.map((rule) => rule.scope))];
+  const unused = all.filter((rule) => rule.hits === 0).length;
+  const messages = effectOfDraft.value?.messages ?? [];
+  return (
+    <>
+      {all.length > 0 ? <p class="dim">{t('mapping.ruleCount', { count: all.length, unused })}</p> : <p class="dim">{t('mapping.noRules')}</p>}
+      {scopes.map((scope) => (
+        <section key={scope}>
+          <h3>
+            <code>{scope}</code>
+          </h3>
+          <ul class="rules">
+            {all
+              .filter((rule) => rule.scope === scope)
+              .map((rule) => (
+                <RuleRow key={`${rule.line}|${rule.source}`} rule={rule} />
+              ))}
+          </ul>
+        </section>
+      ))}
+      {messages.length > 0 ? (
+        <details>
+          <summary>{t('mapping.messages', { count: messages.length })}</summary>
+          <ul class="messages">
+            {messages.map((item, i) => {
+              const line = item.line || placeIn(item.text)?.line || 0;
+              return (
+                <li key={i}>
+                  {line > 0 ? (
+                    <button class="link" onClick={() => showLine(line)}>
+                      {item.text}
+                    </button>
+                  ) : (
+                    item.text
+                  )}
+                </li>
+              );
+            })}
+          </ul>
+        </details>
+      ) : null}
+      <RuleForm open={open} />
+    </>
+  );
+}
+
+function Text() {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const wrong = draftProblem.value ? placeIn(draftProblem.value.en) : null;
+  useEffect(() => {
+    const element = area.current;
+    if (!element || jump.value === 0) return;
+    const [from, to] = lineRange(draft.value, jump.value);
+    element.focus();
+    element.setSelectionRange(from, to);
+    element.scrollTop = Math.max(0, (jump.value - 4) * 18);
+    jump.value = 0;
+  }, [jump.value]);
+  const lines = draft.value.split('\n').length;
+  return (
+    <div class="text-editor">
+      <pre class="line-numbers" aria-hidden="true">
+        {Array.from({ length: lines }, (_, i) => (
+          <span key={i} class={wrong?.line === i + 1 ? 'wrong' : ''}>{`${i + 1}\n`}</span>
+        ))}
+      </pre>
+      <textarea
+        ref={area}
+        aria-label={t('mapping.text')}
+        spellcheck={false}
+        wrap="off"
+        rows={Math.max(12, lines + 1)}
+        value={draft.value}
+        placeholder={'TopLayer:\n  decoder.layers: model.layers\nSelfAttention:\n  linear_qkv: [q_proj, k_proj, v_proj]'}
+        onInput={(event) => edit((event.currentTarget as HTMLTextAreaElement).value)}
+      />
+    </div>
+  );
+}
+
+function LeftOf({ open, side, left }: { readonly open: Graph; readonly side: SideName; readonly left: LeftOver }) {
+  const go = (name: string, sample: string): void => {
+    const ref = findNode(open, side, sample);
+    if (ref) select(ref, { reveal: true, centre: true });
+    query.value = setValue(setValue(setValue('', 'class', name), 'is', 'unmatched'), 'side', side);
+    panel.value = 'search';
+  };
+  return (
+    <section>
+      <h3>
+        {t(`side.${side}`)} <span class="dim">{t('mapping.paired', { paired: formatCount(left.paired), total: formatCount(left.modules) })}</span>
+      </h3>
+      <ul class="rules">
+        {left.classes.slice(0, MOST).map((item) => (
+          <li key={item.class} class="rule">
+            <button class="link rule-words" title={item.sample} onClick={() => go(item.class, item.sample)}>
+              {item.class}
+            </button>
+            <span class="number">{formatCount(item.count)}</span>
+          </li>
+        ))}
+      </ul>
+      {left.classes.length === 0 ? <p class="dim">{t('mapping.nothingLeft')}</p> : null}
+    </section>
+  );
+}
+
+function Left({ open }: { readonly open: Graph }) {
+  const effect = effectOfDraft.value;
+  if (!effect) return <p class="dim">{previewing.value ? t('mapping.looking') : ''}</p>;
+  return (
+    <>
+      {SIDES.map((side) => (
+        <LeftOf key={side} open={open} side={side} left={effect.left[side]} />
+      ))}
+    </>
+  );
+}
+
+function Proposals({ open }: { readonly open: Graph }) {
+  const other = open.golden;
+  const list = open.summary.proposals;
+  const answerTo = (numbers: readonly number[], action: MatchEntry['action']): void => {
+    if (!other) return;
+    const entries = numbers.map((number): MatchEntry => {
+      const item = list[number];
+      return {
+        action,
+        target: item.target_nodes.map((node) => nodeName(open, open.target, node)),
+        golden: item.golden_nodes.map((node) => nodeName(open, other, node)),
+        relation: item.target_nodes.length + item.golden_nodes.length === 2 ? 'same' : RELATIONS[item.relation] === 'same' ? 'concat' : (RELATIONS[item.relation] ?? 'concat'),
+        ...signature(),
+      };
+    });
+    change(withMatches(marks.value, entries));
+  };
+  if (list.length === 0) return <p class="dim">{t('mapping.noProposals')}</p>;
+  return (
+    <>
+      <p class="dim">{t('mapping.proposalsHow')}</p>
+      <div class="buttons">
+        <button class="action" disabled={working.value} onClick={() => answerTo(list.map((_, i) => i), 'match')}>
+          {t('mapping.acceptAll', { count: list.length })}
+        </button>
+      </div>
+      <ul class="entries">
+        {list.slice(0, MOST).map((item, i) => (
+          <li key={i} class="entry-row">
+            <span class="entry-sign number">{item.confidence.toFixed(2)}</span>
+            <span class="entry-words">
+              <PairLine open={open} target={item.target_nodes} golden={item.golden_nodes} length={30} />
+              <small class="dim">{item.evidence}</small>
+            </span>
+            <span class="answers">
+              <button class="action small" disabled={working.value} onClick={() => answerTo([i], 'match')}>
+                {t('mapping.accept')}
+              </button>
+              <button class="action small" disabled={working.value} onClick={() => answerTo([i], 'unmatch')}>
+                {t('mapping.reject')}
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {list.length > MOST ? <p class="dim">{t('matches.more', { count: list.length - MOST })}</p> : null}
+    </>
+  );
+}
+
+function PairList({ open, title, pairs, total }: { readonly open: Graph; readonly title: string; readonly pairs: readonly PairNodes[]; readonly total: number }) {
+  if (total === 0) return null;
+  return (
+    <details>
+      <summary>{title}</summary>
+      <ul class="changed">
+        {pairs.slice(0, MOST).map(([target, golden], i) => (
+          <li key={i}>
+            <PairLine open={open} target={target} golden={golden} length={30} />
+          </li>
+        ))}
+      </ul>
+      {total > MOST ? <p class="dim">{t('matches.more', { count: total - MOST })}</p> : null}
+    </details>
+  );
+}
+
+function Effect({ open }: { readonly open: Graph }) {
+  const effect = effectOfDraft.value;
+  const wrong = draftProblem.value ?? problem.value;
+  return (
+    <section class="block effect" aria-live="polite">
+      {wrong ? (
+        <p class="problem" role="alert">
+          {local(wrong)}{' '}
+          {placeIn(wrong.en) && tab.value !== 'text' ? (
+            <button class="link" onClick={() => showLine(placeIn(wrong.en)?.line ?? 1)}>
+              {t('mapping.goToLine')}
+            </button>
+          ) : null}
+        </p>
+      ) : null}
+      {previewing.value ? <p class="dim">{t('mapping.looking')}</p> : null}
+      {effect ? (
+        <>
+          <p>
+            <b>{t('mapping.effect', { pairs: formatCount(effect.counts.pairs), before: formatCount(effect.counts.before) })}</b>{' '}
+            <span class="dim">{t('mapping.effectChange', { added: formatCount(effect.counts.new), gone: formatCount(effect.counts.gone) })}</span>
+          </p>
+          <PairList open={open} title={t('mapping.new', { count: formatCount(effect.counts.new) })} pairs={effect.new} total={effect.counts.new} />
+          <PairList open={open} title={t('mapping.gone', { count: formatCount(effect.counts.gone) })} pairs={effect.gone} total={effect.counts.gone} />
+        </>
+      ) : null}
+      <div class="buttons">
+        <button class="action main" disabled={!changedDraft.value || working.value || wrong !== null || previewing.value} onClick={() => void applyDraft()}>
+          {working.value ? t('mapping.applying') : t('mapping.apply')}
+        </button>
+        <button class="action" disabled={!changedDraft.value} onClick={revertDraft}>
+          {t('mapping.revert')}
+        </button>
+      </div>
+      {policies.value && policies.value.length > 0 ? (
+        <label class="field">
+          {t('mapping.policy')}
+          <select value={inForce.value.policy} disabled={working.value} onChange={(event) => judgeBy((event.currentTarget as HTMLSelectElement).value)}>
+            <option value="file">{t('mapping.policyFile', { name: stored.value?.summary.policy?.name ?? '' })}</option>
+            {policies.value.map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : null}
+    </section>
+  );
+}
+
+export function MappingPanel() {
+  const open = graph.value;
+  useEffect(() => {
+    void wantTemplates();
+    if (stored.value?.golden && !effectOfDraft.value && !previewing.value) void look();
+  }, [stored.value]);
+  if (!open) return null;
+  if (!open.golden) return <p class="dim hint">{t('matches.single')}</p>;
+  const now = tab.value;
+  return (
+    <div class="side-panel scrolls" tabIndex={0} role="region" aria-label={t('mapping.title')}>
+      <h2>{t('mapping.title')}</h2>
+      <Head />
+      <div class="tabs" role="tablist" aria-label={t('mapping.title')}>
+        {TABS.map((id) => (
+          <button key={id} role="tab" id={`mapping-tab-${id}`} aria-selected={now === id} class={now === id ? 'tab on' : 'tab'} onClick={() => (tab.value = id)}>
+            {t(`mapping.tab.${id}`)}
+            {id === 'proposals' && open.summary.proposals.length > 0 ? <span class="count"> {open.summary.proposals.length}</span> : null}
+          </button>
+        ))}
+      </div>
+      <section class="block" role="tabpanel" aria-labelledby={`mapping-tab-${now}`}>
+        {now === 'rules' ? <Rules open={open} /> : now === 'text' ? <Text /> : now === 'left' ? <Left open={open} /> : <Proposals open={open} />}
+      </section>
+      <Effect open={open} />
+    </div>
+  );
+}

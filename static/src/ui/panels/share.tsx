@@ -1,0 +1,89 @@
+/** Sharing: the address of what is on the screen, the whole comparison as one file, a picture of the graphs. */
+import { signal } from '@preact/signals';
+import { shareAddress } from '../../host/tensorboard';
+import { local, t } from '../../i18n';
+import { colouring, graph, microStep, names, panel, query, runs, selection, threshold } from '../../state/app';
+import { problemText } from '../../state/open';
+import { sideOf } from '../../core/types';
+import { copyText, showNote } from '../copy';
+import { download, fileName } from '../download';
+import { pictureAsPng, pictureAsSvg } from '../picture';
+
+const busy = signal(false);
+const pasted = signal(0); // only makes the address be read again
+
+function nameOfView(): string {
+  const open = graph.value;
+  const ref = selection.value;
+  const side = open && ref ? sideOf(open, ref.side) : null;
+  return fileName([open?.key.run ?? 'graph', side && ref && names.value ? names.value.trail(side, ref.node).slice(-2).join('.') : ''].filter(Boolean).join('_'));
+}
+
+async function savePage(): Promise<void> {
+  const open = graph.value;
+  if (!open) return;
+  busy.value = true;
+  try {
+    const answer = await fetch(`./export?${new URLSearchParams({ run: open.key.run, step: String(open.key.step), rank: String(open.key.rank) }).toString()}`);
+    if (!answer.ok) {
+      const body = (await answer.json().catch(() => null)) as { error?: { en: string; zh: string } } | null;
+      throw new Error(local(body?.error) || `${answer.status} ${answer.statusText}`);
+    }
+    download(`${fileName(`${open.key.run}_step${open.key.step}_rank${open.key.rank}`)}.html`, await answer.blob());
+  } catch (problem) {
+    showNote(local(problemText(problem)));
+  } finally {
+    busy.value = false;
+  }
+}
+
+export function SharePanel() {
+  const open = graph.value;
+  // The address is written a moment after what it says; whatever it says makes this be drawn again.
+  void [selection.value, colouring.value, microStep.value, threshold.value, query.value, panel.value, pasted.value];
+  if (!open) return null;
+  setTimeout(() => {
+    const field = document.getElementById('share-address') as HTMLTextAreaElement | null;
+    if (field && field.value !== shareAddress()) field.value = shareAddress();
+  }, 260);
+  const exported = runs.value?.host === 'export';
+  return (
+    <div class="side-panel scrolls" tabIndex={0} role="region" aria-label={t('share.title')}>
+      <h2>{t('share.title')}</h2>
+      <section class="block">
+        <h3>{t('share.address')}</h3>
+        <p class="dim">{t('share.addressHow')}</p>
+        <textarea id="share-address" class="address" readOnly rows={4} aria-label={t('share.address')} onFocus={(event) => (event.currentTarget as HTMLTextAreaElement).select()}>
+          {shareAddress()}
+        </textarea>
+        <div class="buttons">
+          <button class="action main" onClick={() => void copyText(shareAddress(), t('share.copied'))}>
+            {t('share.copy')}
+          </button>
+        </div>
+      </section>
+      {exported ? null : (
+        <section class="block">
+          <h3>{t('share.page')}</h3>
+          <p class="dim">{t('share.pageHow')}</p>
+          <div class="buttons">
+            <button class="action" disabled={busy.value} onClick={() => void savePage()}>
+              {busy.value ? t('share.working') : t('share.savePage')}
+            </button>
+          </div>
+        </section>
+      )}
+      <section class="block">
+        <h3>{t('share.picture')}</h3>
+        <div class="buttons">
+          <button class="action" onClick={() => void pictureAsPng().then((blob) => download(`${nameOfView()}.png`, blob), (problem: unknown) => showNote(local(problemText(problem))))}>
+            PNG
+          </button>
+          <button class="action" onClick={() => download(`${nameOfView()}.svg`, pictureAsSvg(), 'image/svg+xml')}>
+            SVG
+          </button>
+        </div>
+      </section>
+    </div>
+  );
+}
