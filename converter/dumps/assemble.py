@@ -20,12 +20,13 @@ FileRecord = tuple[str, int, int]  # name, size in bytes, CRC-32
 Load = Callable[[Path, list[FileRecord]], Any]  # decodes a JSON file and adds its record to the list
 
 
-def assemble(folder: Path, header: dict[str, Any], construct: Construct, names: list[str], leaves: Leaves, row_end: NDArray[np.int64],
-             has_data: NDArray[np.bool_], inputs: list[FileRecord], warnings: list[str], load: Load) -> Dump:
-    """The dump of these columns, and of stack.json, which is read here."""
+def assemble(folder: Path, header: dict[str, Any], construct: Construct, index: dict[str, int], leaves: Leaves,
+             row_end: NDArray[np.int64], has_data: NDArray[np.bool_], inputs: list[FileRecord], warnings: list[str], load: Load) -> Dump:
+    """The dump of these columns, and of stack.json, which is read here. `index`: name → node, in the order of the nodes."""
+    names = list(index)
     if not has_data.any() and header.get("task") != "structure":
         warnings = [*warnings, f"{DUMP_FILE}: data is empty, so only names and levels can be compared"]
-    stacks, stack, stack_warnings = _stacks(folder, names, inputs, load)
+    stacks, stack, stack_warnings = _stacks(folder, index, names, inputs, load)
     tensors = folder / TENSOR_DIRECTORY
     return Dump(
         path=os.fspath(folder),
@@ -67,13 +68,13 @@ def summary_mode(leaves: Leaves) -> str:
     return "statistics" if leaves.present[leaves.kind == LeafKind.TENSOR].any() else "none"
 
 
-def _stacks(folder: Path, names: list[str], inputs: list[FileRecord], load: Load,
+def _stacks(folder: Path, index: dict[str, int], names: list[str], inputs: list[FileRecord], load: Load,
             ) -> tuple[list[tuple[str, ...]], NDArray[np.int32], list[str]]:
     """Stacks as `read_stacks` gives them; a dump without stack.json has none."""
     path = folder / STACK_FILE
     if not path.exists():
         return [], np.full(len(names), -1, dtype=np.int32), [f"{STACK_FILE} is not there: nodes have no call stacks"]
-    return read_stacks(load(path, inputs), dict(zip(names, range(len(names)))), names)
+    return read_stacks(load(path, inputs), index, names)
 
 
 def _text(header: dict[str, Any], key: str) -> str:

@@ -26,7 +26,7 @@ from converter.dumps.json_file import BYTE_ORDER_MARK, SURROGATE, parse
 from converter.dumps.leaf import GROUP_KEYS, GROUPS, flatten_entry, is_parameters_grad
 from converter.dumps.leaf_table import Block, LeafTable, NotTyped
 from converter.dumps.non_finite import DELETE, mark_non_finite, unmark
-from converter.dumps.typed import decode_entries, decode_entry, decode_object, split_entries
+from converter.dumps.typed import decode_entries, decode_object, decode_wide_entries, decode_wide_entry, split_entries
 from converter.errors import UserError
 
 PIECE_SIZE = 1 << 19
@@ -46,6 +46,7 @@ class Entries:
     malformed: list[str] = field(default_factory=list)  # entries that are no objects
     unknown: dict[str, str] = field(default_factory=dict)  # keys of entries that no reader knows → first node
     header: dict[str, Any] = field(default_factory=dict)  # the other keys of the file
+    wide: bool = False  # leaves with more fields than the plain ones have come up
     size: int = 0
     checksum: int = 0
 
@@ -132,7 +133,7 @@ def _read_piece(entries: Entries, buffer: bytearray, begin: int, end: int, bound
     """Read buffer[begin:end], members of the object `data`. The bytes around it are lent for the braces."""
     if buffer.find(DELETE, begin, end) >= 0 or (buffer.find(b"\\", begin, end) >= 0 and SURROGATE.search(buffer, begin, end)):
         raise Unreadable
-    count = buffer.count(boundary, begin, end) + 1
+    count = _count(buffer, begin, end, boundary)
     mark_non_finite(buffer, begin, end)
     before, behind = buffer[begin - 1], buffer[end]
     buffer[begin - 1], buffer[end] = 0x7B, 0x7D  # { }
@@ -145,14 +146,11 @@ def _read_piece(entries: Entries, buffer: bytearray, begin: int, end: int, bound
 
 def _read_object(entries: Entries, piece: memoryview, count: int) -> None:
     """Read an object in which `count` entries end like ordinary ones."""
-    try:
-        decoded = decode_entries(piece)
-        if len(decoded) != count:
-            _refuse_repeated(piece, len(decoded))
-        _add(entries, decoded)
+    if not entries.wide and _read_typed(entries, decode_entries, piece, count):
         return
-    except (msgspec.ValidationError, NotTyped):
-        pass
+    if _read_typed(entries, decode_wide_entries, piece, count):
+        entries.wide = True
+        return
     # Something here is out of the ordinary. Entry by entry, so that only those that are go the general way.
     texts = split_entries(piece)
     if len(texts) != count:
@@ -160,12 +158,34 @@ def _read_object(entries: Entries, piece: memoryview, count: int) -> None:
     ordinary: dict[str, Any] = {}
     for name, text in texts.items():
         try:
-            ordinary[name] = decode_entry(text)
+            ordinary[name] = decode_wide_entry(text)
         except msgspec.ValidationError:
             _add_mostly_ordinary(entries, ordinary, texts)
             ordinary = {}
             _add_general(entries, name, text)
     _add_mostly_ordinary(entries, ordinary, texts)
+
+
+def _read_typed(entries: Entries, decode: Callable[[memoryview], dict[str, Any]], piece: memoryview, count: int) -> bool:
+    """Read an object of entries in one go; False if that does not work and nothing was added."""
+    try:
+        decoded = decode(piece)
+        if len(decoded) != count:
+            _refuse_repeated(piece, len(decoded))
+        _add(entries, decoded)
+    except (msgspec.ValidationError, NotTyped):
+        return False
+    return True
+
+
+def _count(buffer: bytearray, begin: int, end: int, boundary: bytes) -> int:
+    """How many members end like ordinary entries: as often as the boundary occurs, and once more."""
+    view = np.frombuffer(buffer, dtype=np.uint8, count=end - begin, offset=begin)
+    indent = boundary.index(b"}")
+    braces = np.flatnonzero(view[indent:] == 0x7D) + indent  # far fewer than quotes or spaces
+    for back in range(1, indent + 1):
+        braces = braces[view[braces - back] == boundary[indent - back]]
+    return len(braces)
 
 
 def _refuse_repeated(piece: memoryview, count: int) -> None:
@@ -228,22 +248,23 @@ def _add(entries: Entries, decoded: dict[str, Any]) -> None:
     for key, role in GROUPS:
         if key not in keys:
             continue
-        groups = [entry.get(key) for entry in calls.values()]
+        groups = [entry.get(key) or () for entry in calls.values()]
         kinds = set(map(type, groups))
         if list in kinds:
-            blocks.append(_by_position(entries.table, role, column, groups))
+            lists = groups if dict not in kinds else [group if group.__class__ is list else () for group in groups]
+            blocks.append(_by_position(entries.table, role, column, lists))
         if dict in kinds:
-            blocks.append(_by_name(entries.table, role, column, groups))
+            objects = groups if list not in kinds else [group if group.__class__ is dict else () for group in groups]
+            blocks.append(_by_name(entries.table, role, column, objects))
     entries.table.add(blocks)
     _note_unknown(entries, keys, calls)
     entries.names += decoded
 
 
 def _by_position(table: LeafTable, role: Role, numbers: NDArray[np.int32], groups: list[Any]) -> Block:
-    """The leaves of groups that are lists, named by position."""
-    lists = [group if group.__class__ is list else () for group in groups]
-    counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-    leaves = list(chain.from_iterable(lists))
+    """The leaves of groups that are lists (or empty tuples), named by position."""
+    counts = np.fromiter(map(len, groups), dtype=np.int64, count=len(groups))
+    leaves = list(chain.from_iterable(groups))
     position = np.arange(len(leaves)) - np.repeat(np.cumsum(counts) - counts, counts)
     entry = np.repeat(numbers, counts)
     if list in set(map(type, leaves)):
@@ -252,11 +273,10 @@ def _by_position(table: LeafTable, role: Role, numbers: NDArray[np.int32], group
 
 
 def _by_name(table: LeafTable, role: Role, numbers: NDArray[np.int32], groups: list[Any]) -> Block:
-    """The leaves of groups that are objects, named by key."""
-    objects: list[dict[str, Any]] = [group if group.__class__ is dict else {} for group in groups]
-    entry = np.repeat(numbers, np.fromiter(map(len, objects), dtype=np.int64, count=len(objects)))
-    names = list(chain.from_iterable(objects))
-    leaves = list(chain.from_iterable(map(dict.values, objects)))
+    """The leaves of groups that are objects (or empty tuples), named by key."""
+    entry = np.repeat(numbers, np.fromiter(map(len, groups), dtype=np.int64, count=len(groups)))
+    names = list(chain.from_iterable(groups))
+    leaves = list(chain.from_iterable([group.values() for group in groups if group]))
     if list in set(map(type, leaves)):
         return _spread(table, role, entry, names, leaves)
     return Block(role, entry, table.name_ids(names), leaves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import zlib
@@ -35,8 +36,10 @@ def read_file(path: Path) -> tuple[bytearray, int, int]:
     Raises UserError when the file is not there or cannot be read.
     """
     try:
-        with open(path, "rb", buffering=0) as file:
-            contents = bytearray(file.readall())
+        with open(path, "rb") as file:
+            contents = bytearray(os.fstat(file.fileno()).st_size)
+            del contents[file.readinto(contents):]
+            contents += file.read()
     except FileNotFoundError:
         raise UserError(f"{path} is not there: give the directory of a rank, which holds dump.json, construct.json and stack.json"
                         ) from None

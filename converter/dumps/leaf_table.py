@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, compress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 from converter.dumps.columns import PRESENT_BOOLEAN, LeafKind, Leaves
 from converter.dumps.leaf import LARGEST_EXACT_INTEGER, Row, leaf_row
 from converter.dumps.non_finite import MARKERS, restored
-from converter.dumps.typed import Leaf
+from converter.dumps.typed import Leaf, WideLeaf
 
 _UNSET_ID = -2
-_NULL = Leaf(type="")  # stands in for null, by identity
-_EMPTY_OBJECT = Leaf()
+_NULL = WideLeaf(type=None)  # type: ignore[arg-type]  # stands in for null; no leaf decodes to this
+_EMPTY_OBJECTS = (Leaf(), WideLeaf())
 _NULL_ROW: Row = (0, LeafKind.NONE, "", None, None, None, 0, 0, math.nan, math.nan, math.nan, math.nan, None, None, None, None)
 _EMPTY_OBJECT_ROW: Row = (0, LeafKind.OTHER, *_NULL_ROW[2:])
 _NULL_ID, _EMPTY_OBJECT_ID = 0, 1
 _STATISTICS = ("Max", "Min", "Mean", "Norm")
-_NO_FIELDS_OF_TENSORS = ("value", "group_ranks", "group_id", "format")
+_NO_FIELDS_OF_TENSORS = ("value",)
+_NO_FIELDS_OF_WIDE_TENSORS = ("value", "group_ranks", "group_id", "format")
 _REQUIRES_GRAD = {UNSET: 0, None: 0, False: 1, True: 2}
 _ABSENT = frozenset((type(None), type(UNSET)))
 _HASHABLE = frozenset((int, float, str, bool))
@@ -71,7 +72,7 @@ class LeafTable:
         self._shape_ids: dict[Any, int] = {None: -1, UNSET: _UNSET_ID}
         self._positions: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self._rows: list[Row] = [_NULL_ROW, _EMPTY_OBJECT_ROW]
-        self._row_ids: dict[Any, int] = {}
+        self._row_ids: dict[Any, int] = {_row_key(_NULL): _NULL_ID}
         self._special: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # leaf numbers and their numbers in _rows
         self._chunks: list[dict[str, NDArray[Any]]] = []
         self._count = 0
@@ -95,13 +96,17 @@ class LeafTable:
         count = len(leaves)
         dtype = _ids(self._dtype_ids, list(map(attrgetter("dtype"), leaves)), self.strings)
         shape = _ids(self._shape_ids, list(map(attrgetter("shape"), leaves)), self._shapes)
+        wide = WideLeaf in set(map(type, chain.from_iterable(block.leaves for block in blocks)))
         is_tensor = (dtype != _UNSET_ID) | (shape != _UNSET_ID)
         tensors = np.flatnonzero(is_tensor)
         statistics = np.full((count, 4), math.nan, dtype=np.float64)
         present = np.zeros(count, dtype=np.uint8)
-        special = np.flatnonzero(~is_tensor).tolist() + _read_statistics(leaves, tensors, statistics, present)
-        special_ids = [self._row_id(leaves[i]) for i in special]
-        self._special.append((np.array(special, dtype=np.int64) + self._count, np.array(special_ids, dtype=np.int64)))
+        odd = _read_statistics(list(compress(leaves, is_tensor.tolist())), tensors, statistics, present, wide)
+        special = np.concatenate((np.flatnonzero(~is_tensor), tensors[odd]))
+        special_ids = self._row_ids_of(list(compress(leaves, (~is_tensor).tolist())))
+        special_ids += [self._new_row(leaves[i]) for i in tensors[odd]]
+        self._special.append((special + self._count, np.array(special_ids, dtype=np.int64)))
+        none = np.full(count, -1, dtype=np.int32)
         self._append({
             "entry": np.concatenate([block.entry for block in blocks]),
             "role": np.repeat(np.array([block.role for block in blocks], dtype=np.uint8), [len(block.leaves) for block in blocks]),
@@ -112,8 +117,8 @@ class LeafTable:
             "requires_grad": np.fromiter(map(_REQUIRES_GRAD.__getitem__, map(attrgetter("requires_grad"), leaves)), dtype=np.uint8),
             "present": present,
             "statistics": statistics,
-            "checksum": self._texts(list(map(attrgetter("md5"), leaves)), ("",)),
-            "data_name": self._texts(list(map(attrgetter("data_name"), leaves)), ("", "-1")),
+            "checksum": self._texts(list(map(attrgetter("md5"), leaves)), ("",)) if wide else none,
+            "data_name": self._texts(list(map(attrgetter("data_name"), leaves)), ("", "-1")) if wide else none,
         })
 
     def add_rows(self, entry: int, rows: list[Row]) -> None:
@@ -132,19 +137,24 @@ class LeafTable:
         self._chunks.append(chunk)
         self._count += len(chunk["role"])
 
+    def _row_ids_of(self, leaves: list[Leaf]) -> list[int]:
+        """Numbers of the rows of leaves that are no tensors."""
+        try:
+            numbers = list(map(self._row_ids.get, map(_row_key, leaves)))
+        except TypeError:  # lists have no hash
+            return [self._row_id(leaf) for leaf in leaves]
+        return [self._row_id(leaf) if number is None else number for number, leaf in zip(numbers, leaves)]
+
     def _row_id(self, leaf: Leaf) -> int:
-        """Number of the row of a leaf that is no ordinary tensor."""
-        if leaf is _NULL:
-            return _NULL_ID
         if leaf.type is UNSET:
-            if leaf != _EMPTY_OBJECT:
+            if leaf not in _EMPTY_OBJECTS:
                 raise NotTyped
             return _EMPTY_OBJECT_ID
-        value = leaf.value
-        # Equal keys must mean equal rows: not so for 0.0 and -0.0; and lists have no hash.
-        if value.__class__ not in _HASHABLE or value == 0 or leaf.dtype is not UNSET or leaf.shape is not UNSET:
-            return self._new_row(leaf)
-        key = (leaf.type, value.__class__, value)
+        if leaf.value.__class__ not in _HASHABLE:
+            return _NULL_ID if leaf is _NULL else self._new_row(leaf)
+        key = _row_key(leaf)
+        if leaf.value.__class__ is float and leaf.value == 0:
+            key = (*key, repr(leaf.value))  # 0.0 equals -0.0
         number = self._row_ids.get(key)
         if number is None:
             number = self._row_ids[key] = self._new_row(leaf)
@@ -200,6 +210,11 @@ class LeafTable:
         return {leaf: exact[number] for leaf, number in zip(at.tolist(), row.tolist()) if with_exact[number]}
 
 
+def _row_key(leaf: Leaf) -> tuple[Any, ...]:
+    """What decides the row of a scalar."""
+    return leaf.type, leaf.value.__class__, leaf.value
+
+
 _ORDER_DOES_NOT_MATTER = frozenset(("dtype", "shape", "value", "group_ranks"))
 
 
@@ -214,13 +229,13 @@ def _ids(known: dict[Any, int], values: list[Any], numbering: Numbering) -> NDAr
         return np.fromiter(map(known.__getitem__, values), dtype=np.int32, count=len(values))
 
 
-def _read_statistics(leaves: list[Leaf], tensors: NDArray[np.int64], statistics: NDArray[np.float64],
-                     present: NDArray[np.uint8]) -> list[int]:
-    """Fill in Max, Min, Mean and Norm of tensors, and the bits of `present`; returns the leaves that need the general rules."""
-    at = tensors.tolist()
-    if len(at) != len(leaves):
-        leaves = [leaves[i] for i in at]
-    for name in _NO_FIELDS_OF_TENSORS:
+def _read_statistics(leaves: list[Leaf], at: NDArray[np.int64], statistics: NDArray[np.float64], present: NDArray[np.uint8],
+                     wide: bool) -> list[int]:
+    """Fill in Max, Min, Mean and Norm of tensors, which stand `at` these rows, and the bits of `present`.
+
+    Returns the tensors, numbered as in `leaves`, that need the general rules.
+    """
+    for name in _NO_FIELDS_OF_WIDE_TENSORS if wide else _NO_FIELDS_OF_TENSORS:
         fields = list(map(attrgetter(name), leaves))
         if fields.count(UNSET) != len(fields):
             raise NotTyped
@@ -250,9 +265,9 @@ def _read_statistics(leaves: list[Leaf], tensors: NDArray[np.int64], statistics:
             special.update(i for i in large if values[i].__class__ is int)
         if bool in kinds:
             bits[[i for i, value in enumerate(values) if value.__class__ is bool]] |= PRESENT_BOOLEAN
-        statistics[tensors, column] = result
-    present[tensors] = bits
-    return [at[i] for i in sorted(special)]
+        statistics[at, column] = result
+    present[at] = bits
+    return sorted(special)
 
 
 def _clipped(number: float) -> float:

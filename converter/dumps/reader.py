@@ -54,22 +54,22 @@ def _read(folder: Path) -> Dump:
     warnings = entry_warnings(entries.malformed, entries.unknown)
     warnings += repeated_keys_warning(CONSTRUCT_FILE, getattr(document, "repeated", ()))
     del document
-    names, node_of_entry = _number(construct.names, entries.names)
-    has_data = np.zeros(len(names), dtype=np.bool_)
+    index, node_of_entry = _number(construct.names, entries.names)
+    has_data = np.zeros(len(index), dtype=np.bool_)
     has_data[node_of_entry] = True
     malformed = set(entries.malformed)
     has_data[[node for node, name in zip(node_of_entry.tolist(), entries.names) if name in malformed] if malformed else []] = False
-    leaves, row_end = entries.table.finish(node_of_entry, len(names))
-    return assemble(folder, entries.header, construct, names, leaves, row_end, has_data, inputs, warnings, _load)
+    leaves, row_end = entries.table.finish(node_of_entry, len(index))
+    return assemble(folder, entries.header, construct, index, leaves, row_end, has_data, inputs, warnings, _load)
 
 
-def _number(construct_names: list[str], entry_names: list[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Names of all nodes; the node of every entry."""
+def _number(construct_names: list[str], entry_names: list[str]) -> tuple[dict[str, int], NDArray[np.int64]]:
+    """The number of every node by name, in the order of the numbers; the node of every entry."""
     index = dict(zip(construct_names, range(len(construct_names))))
     nodes = list(map(index.get, entry_names))
     if None in nodes:
         nodes = [index.setdefault(name, len(index)) for name in entry_names]
-    return list(index), np.array(nodes, dtype=np.int64)
+    return index, np.array(nodes, dtype=np.int64)
 
 
 def _load(path: Path, inputs: list[FileRecord], flat: bool = False) -> Any:

@@ -29,8 +29,7 @@ def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
     data = _data_of(header, folder / DUMP_FILE)
     document = load(folder / CONSTRUCT_FILE, inputs)
     construct = read_construct(document, folder / CONSTRUCT_FILE)
-    known = set(construct.names)
-    names = construct.names + [name for name in data if name not in known]
+    names = list(dict.fromkeys((*construct.names, *data)))
     rows: list[Row] = []
     row_end: list[int] = []
     for name in names:
@@ -41,7 +40,8 @@ def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
     warnings = repeated_keys_warning(DUMP_FILE, data.repeated) + entry_warnings(*_irregular(data))
     warnings += repeated_keys_warning(CONSTRUCT_FILE, document.repeated)
     has_data = np.array([isinstance(data.get(name), dict) for name in names], dtype=np.bool_)
-    return assemble(folder, header, construct, names, leaves_of(rows), np.array(row_end, dtype=np.int64), has_data, inputs, warnings, load)
+    index = dict(zip(names, range(len(names))))
+    return assemble(folder, header, construct, index, leaves_of(rows), np.array(row_end, dtype=np.int64), has_data, inputs, warnings, load)
 
 
 def load(path: Path, inputs: list[FileRecord]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,26 +24,26 @@ def read_stacks(document: Any, index: dict[str, int], names: list[str]) -> tuple
     if not isinstance(document, dict):
         return [], stack, [f"stack.json must hold a JSON object, but holds {kind_of(document)}; call stacks are left out"]
     ids: dict[Stack, int] = {}
-    owner: dict[str, int] = {}
+    nodes: list[int] = []
+    numbers: list[int] = []
     malformed: list[str] = []
     for key, value in document.items():
         if isinstance(value, list) and len(value) == 2 and isinstance(value[0], list):
-            nodes, lines = value
+            owners, lines = value
         else:
-            nodes, lines = [key], value
+            owners, lines = [key], value
         if isinstance(lines, str):
             lines = [lines]
         try:
             number = ids.setdefault(tuple(map(_line, lines)), len(ids))
-            owner.update(dict.fromkeys(nodes, number))
+            known = [node for node in map(index.get, owners) if node is not None]
         except TypeError:
             malformed.append(key)
-    numbers = list(map(index.get, owner))
-    known = [(node, number) for node, number in zip(numbers, owner.values()) if node is not None]
-    if known:
-        pairs = np.array(known, dtype=np.int32)
-        stack[pairs[:, 0]] = pairs[:, 1]
-    _share_with_backward(stack, owner, names)
+            continue
+        nodes += known
+        numbers += [number] * len(known)
+    stack[nodes] = numbers
+    _share_with_backward(stack, index, names)
     warnings = [f"stack.json: malformed stacks are left out: {listed(malformed)}"] if malformed else []
     return list(ids), stack, warnings
 
@@ -54,24 +54,27 @@ def _line(line: Any) -> str:
     return line
 
 
-def _share_with_backward(stack: NDArray[np.int32], owner: dict[str, int], names: list[str]) -> None:
-    """Give backward nodes the stack of their forward twin."""
-    nodes: list[int] = []
-    numbers: list[int] = []
-    get = owner.get
+def _share_with_backward(stack: NDArray[np.int32], index: dict[str, int], names: list[str]) -> None:
+    """Give backward nodes without a stack the one of their forward twin."""
+    size = len("backward")
+    apis = [node for node, name in enumerate(names) if name.endswith(".backward")]
+    _take(stack, apis, list(map(index.get, [names[node][:-size] + "forward" for node in apis])))
+    modules = []
+    stems = []
     for node, name in enumerate(names):
-        if name.endswith(".backward"):
-            number = get(name[:-8] + "forward")
-        elif ".backward." in name:
+        if ".backward." in name:
             stem, _, call = name.rpartition(".")
-            if not stem.endswith(".backward"):
-                continue
-            number = get(f"{stem[:-8]}forward.{call}")
-            if number is None:
-                number = get(f"{stem[:-8]}forward.0")
-        else:
-            continue
-        if number is not None and name not in owner:
-            nodes.append(node)
-            numbers.append(number)
-    stack[nodes] = numbers
+            if stem.endswith(".backward"):
+                modules.append(node)
+                stems.append((stem[:-size] + "forward.", call))
+    _take(stack, modules, [index.get(stem + call) for stem, call in stems])
+    if (stack[modules] < 0).any():
+        _take(stack, modules, [index.get(stem + "0") for stem, _ in stems])
+
+
+def _take(stack: NDArray[np.int32], nodes: list[int], twins: list[Optional[int]]) -> None:
+    """Copy the stacks of twins (None = there is none) to nodes that have none."""
+    pairs = [(node, twin) for node, twin in zip(nodes, twins) if twin is not None]
+    if pairs:
+        at, twin = np.array(pairs).T
+        stack[at] = np.where(stack[at] < 0, stack[twin], stack[at])

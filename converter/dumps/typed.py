@@ -17,7 +17,8 @@ _Text = Union[str, UnsetType, None]
 
 
 class Leaf(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """A leaf; one without any field is the empty object that stands for something the collector cannot describe."""
+    """A tensor or scalar of a plain statistics dump; one without any field is the empty object that stands for something the
+    collector cannot describe."""
 
     type: Union[str, UnsetType] = UNSET
     dtype: _Text = UNSET
@@ -27,19 +28,28 @@ class Leaf(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     Mean: _Number = UNSET
     Norm: _Number = UNSET
     requires_grad: Union[bool, UnsetType, None] = UNSET
+    value: Any = UNSET
+
+
+class WideLeaf(Leaf, gc=False, forbid_unknown_fields=True):
+    """The same with the fields that checksums, tensor files and process groups add."""
+
     md5: _Text = UNSET
     data_name: _Text = UNSET
-    value: Any = UNSET
     group_ranks: Any = UNSET
     group_id: Any = UNSET
     format: Any = UNSET
 
 
-Item = Union[Leaf, None, list[Optional[Leaf]]]
-Group = Union[list[Item], dict[str, Item], None]
-Entry = dict[str, Group]  # a call: {"input_args": [...], "input_kwargs": {...}, ...}; parameter gradients: {"weight": [leaf]}
+# An entry is a call, {"input_args": [...], "input_kwargs": {...}, ...}, or parameter gradients, {"weight": [leaf]}. Each has groups,
+# which are lists or objects of items, which are leaves or lists of leaves.
+_Item = Union[Leaf, None, list[Optional[Leaf]]]
+_WideItem = Union[WideLeaf, None, list[Optional[WideLeaf]]]
+_Entry = dict[str, Union[list[_Item], dict[str, _Item], None]]
+_WideEntry = dict[str, Union[list[_WideItem], dict[str, _WideItem], None]]
 
-decode_entries = msgspec.json.Decoder(dict[str, Entry]).decode
-decode_entry = msgspec.json.Decoder(Entry).decode
+decode_entries = msgspec.json.Decoder(dict[str, _Entry]).decode
+decode_wide_entries = msgspec.json.Decoder(dict[str, _WideEntry]).decode
+decode_wide_entry = msgspec.json.Decoder(_WideEntry).decode
 split_entries = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 decode_object = msgspec.json.Decoder(dict[str, Any]).decode
