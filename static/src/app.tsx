@@ -1,12 +1,13 @@
 /** Starts the viewer: chooses the data source, restores what the address asks for, mounts the page. */
 import { render as mount } from 'preact';
 import { batch, effect } from '@preact/signals';
-import { followHostDark, onHashChange, onHostReload } from './host/tensorboard';
+import { followHostDark, onHashChange, onHostReload, takeFocus } from './host/tensorboard';
 import { loadPreferences, savePreferences } from './host/preferences';
 import { t } from './i18n';
 import { announcement, chosen, colouring, graph, locale, panel, query, runs, source, threshold } from './state/app';
 import { followSelection } from './state/details';
 import { listRuns, openGraph, noticeNewer } from './state/open';
+import { followRun } from './state/overview';
 import { exposeForTests } from './state/snapshot';
 import { findNode, followAddress, readAddress, type Address } from './state/url';
 import { select } from './state/actions';
@@ -74,12 +75,14 @@ export function start(body: HTMLElement): void {
   mount(<App />, root);
   followKeys(window);
   followSelection();
+  followRun();
   exposeForTests();
 
   const address = readAddress();
   // Both at once: the graph of an address needs no list of runs.
   void Promise.all([openAddress(address), listRuns(address.key === null)]).then(() => {
     followAddress();
+    takeFocus();
     onHashChange(() => void followForeignAddress());
   });
   onHostReload(() => {

@@ -60,12 +60,13 @@ def in_tensorboard(page: Page, address: str, **fields: str | int) -> Viewer:
     page.on("request", lambda request: sent.append(request.url) if "/data/plugin/tb_graph_ascend/" in request.url else None)
     fragment = "&".join(filter(None, ("tb_graph_ascend", _hash(fields))))
     page.goto(f"{address}/#{fragment}", wait_until="domcontentloaded")
-    viewer = Viewer(page, _plugin_frame(page), sent)
+    viewer = Viewer(page, plugin_frame(page), sent)
     viewer.wait_for("!!globalThis.__tb_graph_ascend")
     return viewer
 
 
-def _plugin_frame(page: Page) -> Frame:
+def plugin_frame(page: Page) -> Frame:
+    """The frame that TensorBoard made for the plugin."""
     for _ in range(200):
         for frame in page.frames:
             if "plugin_entry.html?name=tb_graph_ascend" in frame.url:

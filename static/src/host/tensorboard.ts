@@ -30,6 +30,13 @@ export function followHostDark(): void {
   else system.addEventListener('change', read);
 }
 
+/** Takes the keyboard, so that keys work before the first click; not away from a field that somebody is typing in. */
+export function takeFocus(): void {
+  const outer = parentWindow();
+  const busy = outer?.document.activeElement;
+  if (!outer || !busy || busy === outer.document.body || busy.tagName === 'IFRAME') window.focus();
+}
+
 /** Hash of the page that the person sees in the address bar, without "#". */
 export function readHash(): string {
   return (parentWindow() ?? window).location.hash.replace(/^#/, '');

@@ -3,6 +3,7 @@
 const en = {
   'app.title': 'Graph compare',
   'app.titleBuild': 'Graph',
+  'graphs.label': 'Steps and ranks',
   'pick.run': 'run',
   'pick.step': 'step',
   'pick.rank': 'rank',
@@ -225,6 +226,7 @@ export type CoreKey = keyof typeof en;
 const zh: Record<CoreKey, string> = {
   'app.title': '图对比',
   'app.titleBuild': '模型图',
+  'graphs.label': '各步与各卡',
   'pick.run': '结果',
   'pick.step': '步',
   'pick.rank': '卡',

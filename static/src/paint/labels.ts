@@ -6,7 +6,7 @@ import { formatError } from '../core/format';
 import type { Folds } from '../core/folds';
 import type { Names } from '../core/names';
 import { ROW_OPEN, ROW_PILL } from '../core/rows';
-import { Direction, FLAG_RECOMPUTED, NodeKind, sideOf, type Graph, type SideName } from '../core/types';
+import { Direction, FLAG_RECOMPUTED, NodeKind, sideOf, type Graph, type Side, type SideName } from '../core/types';
 import { t } from '../i18n';
 import { className } from '../i18n/class_names';
 
@@ -55,7 +55,7 @@ export class Labels {
     if (side.kind[node] === NodeKind.module) details.push(names.of(side, node).type);
     if (side.kind[node] === NodeKind.apiCollection) details.push(t('box.calls', { count: side.end[node] - node - 1 }));
     if (side.call[node] > 0 && side.kind[node] !== NodeKind.api) details.push(`#${side.call[node]}`);
-    if (side.direction[node] === Direction.backward && side.direction[side.parent[node]] !== Direction.backward) details.push(t('direction.backward'));
+    if (begins(side, node)) details.push(t('direction.backward'));
     if (side.flags[node] & FLAG_RECOMPUTED) details.push(t('box.recomputed'));
     const closed = item.branch && !(item.flags & (ROW_OPEN | ROW_PILL));
     return {
@@ -97,6 +97,7 @@ export class Labels {
     if (which === 'target' && cls > 0) details.push(className(colouring.classes[cls], colouring.mode));
     if (which === 'target' && worst > 0) details.push(t('box.worst', { index: folds.index(side, worstNode) }));
     if (side.call[item.node] > 0) details.push(`#${side.call[item.node]}`);
+    if (begins(side, item.node)) details.push(t('direction.backward'));
     return {
       title: `${first}–${folds.index(side, last)}`,
       detail: details.join(t('list.comma')),
@@ -125,6 +126,11 @@ export class Labels {
     if (!column || to <= from) return [];
     return shares(column, from, to).filter((item) => this.context.colouring.classes[item.cls]?.strong);
   }
+}
+
+/** Where the backward pass begins: below, everything is backward anyway. */
+function begins(side: Side, node: number): boolean {
+  return side.direction[node] === Direction.backward && side.direction[side.parent[node]] !== Direction.backward;
 }
 
 const EMPTY: BoxLabel = { title: '', detail: '', value: '', cls: 0, hidden: [] };

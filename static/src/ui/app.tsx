@@ -4,6 +4,7 @@ import { newer, openGraph } from '../state/open';
 import { t } from '../i18n';
 import { Details } from './details';
 import { Empty } from './empty';
+import { GraphsStrip } from './graphs_strip';
 import { Help } from './help';
 import { LayerStrip } from './layer_strip';
 import { PANELS } from './panels';
@@ -45,6 +46,7 @@ export function App() {
       <NewerNotice />
       {opened && !failure.value ? (
         <>
+          <GraphsStrip />
           <VerdictBar />
           <LayerStrip />
           <main class="main">

@@ -8,6 +8,7 @@ import { local, t, type TextKey } from '../i18n';
 import { select } from '../state/actions';
 import { findingFilter, graph, names, panel } from '../state/app';
 import { findingList } from '../state/findings';
+import { SIGN_OF_KIND } from '../state/kinds';
 import { divergenceRef } from '../state/open';
 import { causes } from '../state/view';
 import type { FirstDivergence } from '../wire/graph_pb.js';
@@ -20,8 +21,6 @@ interface CardText {
   readonly ref: NodeRef | null;
   readonly cls: number; // class of the sign, -1 = none
 }
-
-const SIGN_OF_KIND: Readonly<Record<string, number>> = { parameter: CauseClass.parameter, introduced: CauseClass.introduced, nonfinite: CauseClass.introduced, gap: CauseClass.introduced };
 
 function trailOf(open: Graph, ref: NodeRef | null, otherwise: string): string {
   const side = ref && sideOf(open, ref.side);

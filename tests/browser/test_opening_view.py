@@ -1,0 +1,228 @@
+"""What a person sees first: the verdict, where it begins, both graphs at that place, the numbers with the reason."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from conftest import convert
+from playwright.sync_api import Browser, Page, expect
+from tensorboard_process import TOP
+from viewer import Viewer, alone, in_tensorboard, plugin_frame, run_named
+
+from tb_graph_ascend.serve import make_graph_server
+
+DATA = os.path.join(TOP, "tests", "data")
+QKV = "Module.0.decoder.layers.2.self_attention.linear_qkv.ColumnParallelLinear.forward.0"
+AXE = os.path.join(TOP, "static", "node_modules", "axe-core", "axe.min.js")
+
+
+@pytest.fixture(scope="module")
+def bug_logs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """"qkv": a fused bias is wrong, Megatron-Core against Hugging Face; "ranks": two steps of four ranks, two of them wrong."""
+    folder = tmp_path_factory.mktemp("bug_logs")
+    convert(str(folder / "qkv"), "-tp", f"{DATA}/megatron_vs_hf/megatron_bug_qkv_bias", "-gp", f"{DATA}/megatron_vs_hf/hf")
+    convert(str(folder / "ranks"), "-tp", f"{DATA}/dist_tp2pp2/target", "-gp", f"{DATA}/dist_tp2pp2/golden")
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def bug_served(bundle: str, bug_logs: str) -> Iterator[str]:
+    server = make_graph_server(bug_logs)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def qkv(page: Page, bug_served: str, bug_logs: str) -> Viewer:
+    page.set_viewport_size({"width": 1600, "height": 1200})
+    viewer = alone(page, bug_served, run=run_named(bug_logs, "qkv")).opened()
+    viewer.wait(f"s.selection && s.selection.name === '{QKV}' && s.details && s.details.rows > 0")
+    return viewer
+
+
+def box(viewer: Viewer, side: str, name: str) -> Any:
+    found = [item for item in viewer.snapshot()["boxes"] if item["side"] == side and item["name"] == name]
+    assert found, f"{name} is not on the {side} side of the screen"
+    return found[0]
+
+
+def click_box(viewer: Viewer, side: str, name: str, dx: float | None = None) -> None:
+    """Clicks the header of a box; `dx` pixels from its left edge, else in its middle."""
+    place = box(viewer, side, name)
+    host = viewer.frame.locator(".canvas-host").bounding_box()
+    assert host is not None
+    x = host["x"] + place["x"] + (place["width"] / 2 if dx is None else dx)
+    viewer.page.mouse.click(x, host["y"] + place["y"] + 10)
+
+
+def test_the_verdict_says_whether_where_and_why(qkv: Viewer) -> None:
+    cards = qkv.frame.locator(".card")
+    expect(cards.nth(0)).to_contain_text("layers.2 · self_attention · linear_qkv")
+    expect(cards.nth(0)).to_contain_text("bias differs")
+    expect(cards.nth(1)).to_contain_text("follows from forward")
+    expect(cards.nth(2)).to_contain_text("linear_qkv.bias")
+
+
+def test_a_fused_layer_and_its_parts_stand_opposite_each_other(qkv: Viewer) -> None:
+    parts = [f"Module.model.layers.2.self_attn.{name}_proj.Linear.forward.0" for name in "qkv"]
+    fused = box(qkv, "target", QKV)
+    assert box(qkv, "golden", parts[0])["y"] == fused["y"]
+    assert box(qkv, "golden", parts[2])["y"] > fused["y"]
+
+
+def test_paired_modules_stand_at_one_height(qkv: Viewer) -> None:
+    pairs = {"self_attention.linear_proj.RowParallelLinear": "self_attn.o_proj.Linear", "mlp.MLP": "mlp.Qwen2MLP"}
+    for target, golden in pairs.items():
+        a = box(qkv, "target", f"Module.0.decoder.layers.2.{target}.forward.0")
+        b = box(qkv, "golden", f"Module.model.layers.2.{golden}.forward.0")
+        assert a["y"] == b["y"]
+
+
+def test_the_details_give_both_sides_and_the_reason(qkv: Viewer) -> None:
+    bias = qkv.frame.locator(".details tbody tr", has_text="bias")
+    expect(bias).to_contain_text("float32 [128] = 64+32+32")
+    expect(bias).to_contain_text("0.3100162")
+    expect(bias).to_contain_text("0.2066774")
+    expect(bias).to_contain_text("5.0e-1")
+    expect(bias).to_contain_text("Norm differs")
+    expect(qkv.frame.locator(".details-head")).to_contain_text("linear_qkv ↔ q_proj + k_proj + v_proj")
+    expect(qkv.frame.locator(".details-head")).to_contain_text("concat")
+
+
+def test_a_click_on_the_layer_strip_goes_to_the_layer(qkv: Viewer) -> None:
+    grid = qkv.frame.locator(".strip-grid")
+    size = grid.bounding_box()
+    assert size is not None
+    grid.click(position={"x": size["width"] * 3.5 / 4, "y": 22})  # the first sub-module of layer 3 of 4
+    qkv.wait("s.selection && s.selection.name.startsWith('Module.0.decoder.layers.3.')")
+
+
+def test_opening_a_box_opens_its_partner(qkv: Viewer) -> None:
+    mlp = {"target": "Module.0.decoder.layers.2.mlp.MLP.forward.0", "golden": "Module.model.layers.2.mlp.Qwen2MLP.forward.0"}
+    click_box(qkv, "target", mlp["target"], dx=18)
+    qkv.wait(f"s.boxes.filter(b => {list(mlp.values())}.includes(b.name) && (b.flags & 2)).length === 2")
+    click_box(qkv, "golden", mlp["golden"], dx=18)
+    qkv.wait(f"s.boxes.filter(b => {list(mlp.values())}.includes(b.name) && (b.flags & 2)).length === 0")
+
+
+def test_everything_can_be_reached_with_the_keyboard(qkv: Viewer) -> None:
+    press = qkv.page.keyboard.press
+    press("x")
+    qkv.wait("s.selection.side === 'golden' && s.selection.name.includes('q_proj')")
+    press("x")
+    press("ArrowLeft")
+    qkv.wait("s.selection.name.includes('SelfAttention.forward')")
+    press("Enter")
+    qkv.wait("!s.boxes.some(b => b.name.includes('layers.2.self_attention.linear_qkv'))")
+    press("n")
+    qkv.wait(f"s.selection.name === '{QKV}' && s.boxes.some(b => b.name === '{QKV}')")
+    press("Home")
+    qkv.wait("s.selection.name.startsWith('Module.0.embedding')")
+    press("?")
+    expect(qkv.frame.locator(".help")).to_contain_text("next or previous finding")
+    press("Escape")
+    expect(qkv.frame.locator(".help")).to_have_count(0)
+
+
+def test_overview_shows_everything_and_f_comes_back(qkv: Viewer) -> None:
+    qkv.page.keyboard.press("o")
+    qkv.wait("s.camera.scale < 1")
+    qkv.page.keyboard.press("f")
+    qkv.wait(f"s.camera.scale === 1 && s.boxes.some(b => b.name === '{QKV}')")
+
+
+def test_the_tree_for_screen_readers_says_what_the_canvas_shows(qkv: Viewer) -> None:
+    tree = qkv.frame.locator("[role=tree]").first
+    item = tree.locator("[role=treeitem]", has_text="linear_qkv").first
+    expect(item).to_have_attribute("aria-selected", "true")
+    expect(item).to_contain_text("parameter")
+    expect(item).to_contain_text("q_proj")
+    expect(qkv.frame.locator("[aria-live=polite]")).to_contain_text("linear_qkv")
+
+
+def test_ranks_show_where_it_is_wrong_before_one_is_chosen(page: Page, bug_served: str, bug_logs: str) -> None:
+    viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks"), rank=2).opened()
+    expect(viewer.frame.locator(".graph-cell")).to_have_count(4)
+    expect(viewer.frame.get_by_role("button", name="step 0, rank 1: parameter")).to_have_count(1)
+    expect(viewer.frame.get_by_role("button", name="step 0, rank 3: clean")).to_have_count(1)
+    viewer.frame.locator(".graph-cell").first.click()
+    viewer.wait("s.chosen.rank === 0 && s.selection && s.selection.name.includes('dense_4h_to_h')")
+
+
+def test_the_address_follows_in_tensorboard_and_a_reload_restores_it(page: Page, tensorboard: str, logs: str) -> None:
+    viewer = in_tensorboard(page, tensorboard, run=run_named(logs, "qwen2")).opened()
+    viewer.wait("s.selection !== null")
+    viewer.page.keyboard.press("ArrowLeft")  # keys work at once: no click into the frame is needed
+    viewer.wait("s.selection.name.includes('Qwen2MLP')")
+    page.wait_for_function("location.hash.includes('Qwen2MLP')")
+    assert "%" not in page.evaluate("location.hash")
+    page.reload()
+    again = Viewer(page, plugin_frame(page))
+    again.wait_for("!!globalThis.__tb_graph_ascend")
+    again.wait("s.selection && s.selection.name.includes('Qwen2MLP')")
+
+
+def test_copying_works_where_the_clipboard_api_does_not_exist(page: Page, served: str, logs: str) -> None:
+    """Plain http on another machine's address is no secure context."""
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    viewer = alone(page, served, run=run_named(logs, "qwen2")).opened()
+    viewer.wait("s.details && s.details.rows > 0")
+    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="as Markdown").click()
+    expect(page.locator(".toast")).to_have_text("Copied")
+    page.evaluate("(() => { const area = document.createElement('textarea'); area.id = 'pasted'; document.body.append(area); area.focus(); })()")
+    page.keyboard.press("Control+v")
+    pasted = page.locator("#pasted").input_value()
+    assert "| weight | target | float32 |" in pasted and "2.880822" in pasted
+
+
+def test_everything_is_there_in_chinese(browser: Browser, served: str, logs: str) -> None:
+    context = browser.new_context(viewport={"width": 1600, "height": 1000}, locale="zh-CN")
+    page = context.new_page()
+    viewer = alone(page, served, run=run_named(logs, "qwen2")).opened()
+    viewer.wait("s.details && s.details.rows > 0")
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    words = page.locator(".pick > span, .verdict, .findings h2, .tags, .legend, .details thead, .details-head button").all_inner_texts()
+    allowed = ("layers", "mlp", "down_proj", "weight", "Norm", "Max", "Min", "Mean")
+    english = [word for text in words for word in text.replace("/", " ").split() if word.isascii() and word.isalpha() and len(word) > 2 and not word.startswith(allowed)]
+    assert english == []
+    page.get_by_role("button", name="Switch to English").click()
+    expect(page.locator(".findings h2")).to_have_text("Findings, in call order")
+    page.reload()
+    expect(page.locator(".findings h2")).to_have_text("Findings, in call order")  # remembered
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1600, 1000), (800, 700)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_object_to(browser: Browser, served: str, logs: str, width: int, height: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    viewer = alone(page, served, run=run_named(logs, "qwen2")).opened()
+    viewer.wait("s.details && s.details.rows > 0")
+    page.wait_for_timeout(200)  # the tree for screen readers follows a moment later
+    with open(AXE, encoding="utf-8") as source:
+        page.evaluate(source.read() + ";0")
+    violations = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 120))]))")
+    context.close()
+    assert violations == []
+
+
+def test_a_small_frame_shows_both_graphs_and_the_verdict(browser: Browser, served: str, logs: str) -> None:
+    context = browser.new_context(viewport={"width": 800, "height": 700})
+    page = context.new_page()
+    viewer = alone(page, served, run=run_named(logs, "qwen2")).opened()
+    viewer.wait("s.selection")
+    boxes = viewer.snapshot()["boxes"]
+    assert all(item["width"] > 100 for item in boxes if not item["flags"] & 1)
+    assert page.evaluate("document.documentElement.scrollWidth <= 800 && document.documentElement.scrollHeight <= 700")
+    expect(page.locator(".card").first).to_contain_text("down_proj")
+    context.close()
