@@ -84,7 +84,8 @@ def main() -> None:
     parser.add_argument("output")
     parser.add_argument("--times", type=int, default=10)
     arguments = parser.parse_args()
-    size = write_atomically(arguments.output, container_chunks("bench.tile_graph", _sections(open_graph(arguments.source), arguments.times)))
+    sections = _sections(open_graph(arguments.source), arguments.times)
+    size = write_atomically(arguments.output, container_chunks("bench.tile_graph", sections))
     print(f"{arguments.output}: {size / 1e6:.1f} MB")
 
 
