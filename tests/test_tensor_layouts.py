@@ -150,6 +150,18 @@ def test_a_large_tensor_is_decided_by_a_sample() -> None:
     assert arranged(golden.transpose(1, 0, 2), golden)[1] == "golden [32,32,64] → permute(1,0,2)"
 
 
+def test_deciding_takes_no_memory() -> None:
+    import tracemalloc
+
+    golden = tensor(noise(64, 64, 256))  # 4 MB
+    target = tensor(golden.elements.transpose(1, 0, 2))
+    tracemalloc.start()
+    assert arrange(target, golden, 1e-5)[1] == "golden [64,64,256] → permute(1,0,2)"
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
 def test_different_numbers_of_elements_are_no_layout() -> None:
     with pytest.raises(TensorUnavailable, match=r"shapes \[2,3\] and \[2,4\] hold different numbers of elements"):
         arranged(noise(2, 3), noise(2, 4))

@@ -165,8 +165,9 @@ class Sample:
 
     def __init__(self, tensor: StoredTensor) -> None:
         size = tensor.size
-        self.index: NDArray[np.int64] = np.arange(size, dtype=np.int64)
-        if size > SAMPLE:
+        if size <= SAMPLE:
+            self.index: NDArray[np.int64] = np.arange(size, dtype=np.int64)
+        else:
             # One element from each of SAMPLE equal stretches: spread evenly, in step with no axis.
             starts = np.arange(SAMPLE, dtype=np.float64) * (size / SAMPLE)
             jitter = np.random.default_rng(0).random(SAMPLE) * (size / SAMPLE)
