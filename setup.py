@@ -60,7 +60,7 @@ setup(
             "graph-mapping = converter.mapping_cli:main",
             "graph-view = tb_graph_ascend.view_cli:main",
         ],
-        "tensorboard_plugins": ["tb_graph_ascend = tb_graph_ascend.plugin:GraphPlugin"],
+        "tensorboard_plugins": ["tb_graph_ascend = tb_graph_ascend.plugin:GraphLoader"],
     },
     classifiers=[
         "Environment :: Web Environment",

@@ -44,6 +44,11 @@ def export_page(run_path: str, output: str, step: int | None = None, rank: int |
         raise UserError(f"{output} cannot be written: {problem.strerror or problem}") from None
 
 
+def page_of(run: Run) -> Iterator[bytes]:
+    """The page of a run's graphs, in pieces. Raises UserError where the front end is not built, GraphFileError while it is read."""
+    return _page(run, _viewer())
+
+
 def _run_at(path: str) -> Run:
     checker = GraphChecker()
     own_name = os.path.basename(os.path.abspath(path))

@@ -11,7 +11,7 @@ from tb_graph_ascend.run_finder import RunFinder
 from tb_graph_ascend.runs import Graph, Run
 
 
-def list_runs(request: Request, finder: RunFinder, host: str) -> Response:
+def list_runs(request: Request, finder: RunFinder, host: str, allow_writing: bool = False) -> Response:
     """Answers within half a second; `scanning` says that a walk is still under way and asking again may tell more."""
     runs = finder.runs()
     scanning = finder.scanning
@@ -21,6 +21,7 @@ def list_runs(request: Request, finder: RunFinder, host: str) -> Response:
         "logdir_empty": not runs and not scanning,
         "problems": [problem.as_json() for problem in finder.problems()],
         "writable": finder.writable(),
+        "converting": allow_writing and finder.writable(),
         "host": host,
     })
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.plugins import base_plugin
@@ -10,6 +11,21 @@ from tb_graph_ascend.metadata import PLUGIN_NAME, TAB_NAME
 
 if TYPE_CHECKING:
     from tb_graph_ascend.run_finder import RunFinder
+
+
+ALLOW_WRITING = "tb_graph_ascend_allow_writing"
+
+
+class GraphLoader(base_plugin.TBLoader):  # type: ignore[misc]  # tensorboard has no types
+    """Adds the plugin's one flag to the command line of tensorboard."""
+
+    def define_flags(self, parser: argparse.ArgumentParser) -> None:
+        group = parser.add_argument_group("tb_graph_ascend")
+        group.add_argument(f"--{ALLOW_WRITING}", action="store_true",
+                           help="Let the graph plugin's page convert dumps that lie below the log directory. Results are written there.")
+
+    def load(self, context: base_plugin.TBContext) -> GraphPlugin:
+        return GraphPlugin(context)
 
 
 class GraphPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard has no types
@@ -22,12 +38,13 @@ class GraphPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard ha
         self._logdir: str = context.logdir or ""
         self._logdir_spec: str = getattr(context.flags, "logdir_spec", None) or ""
         self._host: str = getattr(context.flags, "host", None) or ""
+        self._allow_writing = bool(getattr(context.flags, ALLOW_WRITING, False))
         self._finder: RunFinder | None = None
 
     def get_plugin_apps(self) -> dict[str, Any]:
         from tb_graph_ascend.routes import routes
 
-        return routes(self._runs(), host="tensorboard", served_as=[self._host])
+        return routes(self._runs(), host="tensorboard", served_as=[self._host], allow_writing=self._allow_writing)
 
     def is_active(self) -> bool:
         """Answers from what the background walk has found so far; TensorBoard calls this on every page load."""

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable
 from werkzeug.wrappers import Request, Response
 
 from tb_graph_ascend import texts
+from tb_graph_ascend.convert_routes import convert_routes
 from tb_graph_ascend.edit_matches import get_matches, post_matches
 from tb_graph_ascend.get_asset import get_asset, get_entry
+from tb_graph_ascend.get_export import get_export
 from tb_graph_ascend.get_graph import get_graph
 from tb_graph_ascend.get_section import get_section
 from tb_graph_ascend.list_runs import list_runs
@@ -26,16 +28,17 @@ if TYPE_CHECKING:
 Handler = Callable[[Request], Response]
 
 
-def routes(finder: RunFinder, host: str, served_as: list[str]) -> dict[str, Any]:
+def routes(finder: RunFinder, host: str, served_as: list[str], allow_writing: bool = False) -> dict[str, Any]:
     """Path (a trailing "/*" takes everything below) → WSGI application.
 
     `host` is "tensorboard" or "serve"; `served_as` are names under which the server was told to listen.
+    `allow_writing`: conversions may be started in the browser.
     """
     graphs = OpenGraphs()
     return {
         "/index.js": handle(GET=get_entry),
         "/assets/*": handle(GET=get_asset),
-        "/runs": handle(GET=lambda request: list_runs(request, finder, host)),
+        "/runs": handle(GET=lambda request: list_runs(request, finder, host, allow_writing)),
         "/graph": handle(GET=lambda request: get_graph(request, finder, graphs)),
         "/section": handle(GET=lambda request: get_section(request, finder, graphs)),
         "/matches": handle(GET=lambda request: get_matches(request, finder), POST=lambda request: post_matches(request, finder, served_as)),
@@ -43,6 +46,8 @@ def routes(finder: RunFinder, host: str, served_as: list[str]) -> dict[str, Any]
         "/propose": handle(POST=lambda request: post_propose(request, finder, served_as)),
         "/templates": handle(GET=get_templates),
         "/policies": handle(GET=get_policies),
+        "/export": handle(GET=lambda request: get_export(request, finder)),
+        **{path: handle(**handlers) for path, handlers in convert_routes(finder, served_as, allow_writing).items()},
     }
 
 

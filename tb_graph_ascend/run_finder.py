@@ -60,10 +60,10 @@ class RunFinder:
             self._idle.wait(FIND_TIMEOUT)
         return self._runs.get(name)
 
-    def refresh(self) -> None:
-        """Begins a walk unless one is under way or has just ended. Returns at once."""
+    def refresh(self, changed: bool = False) -> None:
+        """Begins a walk unless one is under way or has just ended; `changed`: even if one has just ended. Returns at once."""
         with self._lock:
-            if self.scanning or time.monotonic() - self._finished < FRESH:
+            if self.scanning or (not changed and time.monotonic() - self._finished < FRESH):
                 return
             self._idle.clear()
         threading.Thread(target=self._walk, name="tb_graph_ascend-walk", daemon=True).start()

@@ -40,7 +40,7 @@ PAGE = f"""<!doctype html>
 START = 'import { render } from "./index.js";\nrender();\n'
 
 
-def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0) -> BaseWSGIServer:
+def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0, allow_writing: bool = False) -> BaseWSGIServer:
     """A server of the graph files below `directory`, bound but not yet serving; port 0 takes a free one.
 
     Raises UserError where the directory is missing or the port is taken.
@@ -52,13 +52,14 @@ def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0) ->
         listening = socket.create_server((host, port))
     except OSError as problem:
         raise UserError(f"cannot listen on {host}:{port}: {problem.strerror or problem}. Choose another port with --port.") from None
-    return make_server(host, listening.getsockname()[1], application(finder, host), threaded=True, request_handler=_QuietHandler,
+    return make_server(host, listening.getsockname()[1], application(finder, host, allow_writing), threaded=True,
+                         request_handler=_QuietHandler,
                        fd=listening.detach())
 
 
-def application(finder: RunFinder, host: str) -> WSGIApplication:
+def application(finder: RunFinder, host: str, allow_writing: bool = False) -> WSGIApplication:
     """One WSGI application over the page and the plugin's routes."""
-    table = routes(finder, host="serve", served_as=[host])
+    table = routes(finder, host="serve", served_as=[host], allow_writing=allow_writing)
 
     def dispatch(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = Request(environ)

@@ -92,6 +92,13 @@ def cannot_write(why: str) -> Problem:
 TOO_LARGE = Problem("too_large", "Refused: the request is larger than 16 MiB.", "已拒绝：请求超过 16 MiB。")
 BUSY = Problem("busy", "The server is matching other graphs at the moment. Try again in a minute.", "服务器正在匹配其他图，请稍后重试。")
 
+NOT_ALLOWED = Problem("not_allowed", "Converting in the browser is off. Start TensorBoard with --tb_graph_ascend_allow_writing.",
+                      "浏览器内转换未开启。请以 --tb_graph_ascend_allow_writing 启动 TensorBoard。")
+CONVERTING = Problem("converting", "Another conversion is running. Wait for it, or cancel it.", "另一个转换正在进行，请等待或取消。")
+NO_SUCH_DUMP = Problem("no_such_dump", "There is no such dump directory below the log directory.", "日志目录下没有该 dump 目录。")
+NO_SUCH_CONVERSION = Problem("no_such_conversion", "This server knows no such conversion; it may have been restarted.",
+                             "服务器中没有该转换，可能已重启。")
+
 
 def too_slow(seconds: float) -> Problem:
     return Problem("too_slow",

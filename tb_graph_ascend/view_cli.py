@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(options: argparse.Namespace) -> int:
     from tb_graph_ascend.serve import make_graph_server
 
-    server = make_graph_server(options.directory, options.host, options.port)
+    server = make_graph_server(options.directory, options.host, options.port, options.allow_writing)
     print(f"graph-view: http://{options.host}:{server.port}/  (Ctrl+C ends it)", flush=True)
     try:
         server.serve_forever()

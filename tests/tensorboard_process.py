@@ -60,7 +60,7 @@ def _checkout_path(folder: str) -> list[str]:
     with open(os.path.join(info, "METADATA"), "w", encoding="utf-8") as stream:
         stream.write("Metadata-Version: 2.1\nName: tb_graph_ascend\nVersion: 0\n")
     with open(os.path.join(info, "entry_points.txt"), "w", encoding="utf-8") as stream:
-        stream.write("[tensorboard_plugins]\ntb_graph_ascend = tb_graph_ascend.plugin:GraphPlugin\n")
+        stream.write("[tensorboard_plugins]\ntb_graph_ascend = tb_graph_ascend.plugin:GraphLoader\n")
     return [TOP, folder, *path]
 
 

@@ -76,7 +76,7 @@ def test_the_wheel_registers_commands_and_plugin(wheel):
     points = configparser.ConfigParser()
     points.read_string(archive.read(next(name for name in archive.namelist() if name.endswith("entry_points.txt"))).decode())
     assert set(points["console_scripts"]) == {"graph-convert", "graph-mapping", "graph-view"}
-    assert dict(points["tensorboard_plugins"]) == {"tb_graph_ascend": "tb_graph_ascend.plugin:GraphPlugin"}
+    assert dict(points["tensorboard_plugins"]) == {"tb_graph_ascend": "tb_graph_ascend.plugin:GraphLoader"}
     for target in [*points["console_scripts"].values(), *points["tensorboard_plugins"].values()]:
         module, name = target.split(":")
         assert hasattr(importlib.import_module(module), name)

@@ -1,0 +1,34 @@
+"""GET export: one graph as an HTML file with everything inside, to save."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from urllib.parse import quote
+
+from werkzeug.wrappers import Request, Response
+
+from converter.errors import UserError
+from tb_graph_ascend.export_page import page_of
+from tb_graph_ascend.request_checks import RequestProblem, graph_of
+from tb_graph_ascend.run_finder import RunFinder
+from tb_graph_ascend.texts import Problem
+
+
+def get_export(request: Request, finder: RunFinder) -> Response:
+    """The page as graph-view export writes it, as a download."""
+    run, graph = graph_of(request.args, finder)
+    if graph.problem is not None:
+        raise RequestProblem(graph.problem, 404)
+    try:
+        chunks = page_of(replace(run, graphs=(graph,)))
+    except UserError as problem:
+        raise RequestProblem(Problem("export", str(problem), str(problem)), 500) from None
+    name = f"{run.name}_step{graph.step}_rank{graph.rank}.html".replace("/", "_")
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+    response = Response(chunks, content_type="text/html; charset=utf-8")
+    response.headers["Content-Disposition"] = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"
+    response.headers["Content-Security-Policy"] = "sandbox"  # it is saved, never shown from here
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Cache-Control"] = "no-store"
+    return response
