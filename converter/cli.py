@@ -6,13 +6,16 @@ Exit codes: 0 done; 1 the level of --fail-on was reached; 2 bad input or usage; 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any, Optional
 
 from converter.errors import UserError
-from converter.options import Options
+from converter.options import Options, as_text
+from converter.progress import Progress
 
 DONE, LEVEL_REACHED, BAD_INPUT, NOTHING_COMPARED = 0, 1, 2, 3
 UNBUILT = ("rank_size", "tp", "pp", "vpp", "order")
@@ -22,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line. Options named as the peer names them keep its meaning."""
     arguments = argparse.ArgumentParser(
         prog="graph-convert",
+        allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Compare two dumps of a model (or build the graph of one) and write graph files for TensorBoard.",
         epilog="exit codes: 0 done; 1 the level of --fail-on was reached; 2 bad input or usage; 3 nothing could be compared",
@@ -156,7 +160,7 @@ def recorded(words: Sequence[str]) -> list[str]:
         elif word in UNRECORDED:
             skip = True
         elif not word.startswith(tuple(f"{name}=" for name in UNRECORDED)):
-            kept.append(word)
+            kept.append(as_text(word))
     return kept
 
 
@@ -168,18 +172,19 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     progress = None
-    previous = _raise_on_terminate()
+    previous = _interrupt_on_signals()
     try:
+        if arguments.progress_log:
+            progress = Progress(machine_readable=True)
         options, warnings = options_of(arguments, ["graph-convert", *recorded(words)])
         from converter.pipeline import convert  # after the arguments: --help stays quick
-        from converter.progress import Progress
         from converter.report import summary_lines
 
-        progress = Progress(1, arguments.progress_log)
+        progress = progress or Progress()
         conversion = convert(options, progress)
         progress.close()
         _print([*(f"warning: {text}" for text in warnings + conversion.warnings), *summary_lines(conversion.report)])
-        print(conversion.directory)
+        _print_result(conversion.directory)
         return _exit_code(conversion.report, conversion.outcomes, options)
     except UserError as error:
         if progress is not None:
@@ -192,20 +197,32 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         print("graph-convert: interrupted; nothing was written", file=sys.stderr)
         return 130
     finally:
-        if previous is not None:
-            signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
-def _raise_on_terminate() -> Any:
-    """A terminated conversion cleans up like an interrupted one."""
+def _interrupt_on_signals() -> dict[int, Any]:
+    """A conversion that is terminated, or whose terminal goes, cleans up like an interrupted one. Returns the handlers before."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
+    previous: dict[int, Any] = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is None or threading.current_thread() is not threading.main_thread():
+            continue
+        if signal.getsignal(number) == signal.SIG_DFL:  # under nohup it is ignored, and stays so
+            previous[number] = signal.signal(number, interrupt)
+    return previous
+
+
+def _print_result(directory: str) -> None:
+    """The directory on standard output, for scripts. Whoever closed it does not want to know."""
     try:
-        return signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:  # not the main thread
-        return None
+        print(directory.encode(sys.stdout.encoding or "utf-8", "backslashreplace").decode(sys.stdout.encoding or "utf-8"), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain about it once more at its end
 
 
 def _print(lines: Sequence[str]) -> None:
@@ -217,7 +234,8 @@ def _exit_code(report, outcomes, options: Options) -> int:  # type: ignore[no-un
     compared = [entry for entry in report["graphs"] if "pairs" in entry]
     if options.golden and not any(entry["pairs"]["total"] for entry in compared):
         return NOTHING_COMPARED
-    if options.golden and not any(outcome.compared for outcome in outcomes) and any(entry["mode"] != "structure" for entry in compared):
+    judged = any(entry["status"][name] for entry in compared for name in ("pass", "warning", "error"))
+    if options.golden and not judged and any(entry["mode"] != "structure" for entry in compared):
         return NOTHING_COMPARED
     if not options.fail_on:
         return DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,8 @@ def read_compare_file(path: str) -> CompareFile:
         content = json.loads(text)
     except json.JSONDecodeError as error:
         raise UserError(f"{path}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}") from error
+    except ValueError as error:  # an integer of more digits than int() takes
+        raise UserError(f"{path}: not valid JSON: {error}") from error
     except RecursionError as error:
         raise UserError(f"{path}: nested too deeply for a file of four keys") from error
     if not isinstance(content, dict):
@@ -62,8 +65,16 @@ def _path(content: dict[str, Any], key: str, name: str, required: bool) -> str:
         return ""
     if not isinstance(value, str):
         raise UserError(f"{name}, key {key}: expected a path as text, found {_type_name(value)}")
-    if not value.strip() and required:
+    if not value.strip():
+        if not required:
+            return ""
         raise UserError(f"{name}, key {key}: the path is empty")
+    try:
+        impossible = "\0" in value or not os.fsencode(value)
+    except UnicodeEncodeError:
+        impossible = True
+    if impossible:
+        raise UserError(f"{name}, key {key}: {value!r} holds a character that no path can hold")
     return value
 
 

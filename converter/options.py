@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 
@@ -26,3 +27,8 @@ class Options:
     timings: str = ""
     fail_on: str = ""  # error | warning | unmatched
     command: list[str] = field(default_factory=list)  # for the report and the file's provenance
+
+
+def as_text(path: str) -> str:
+    """A path as files of results name it: bytes that are no UTF-8, which Python keeps as half surrogates, become U+FFFD."""
+    return os.fsencode(path).decode("utf-8", "replace")

@@ -16,12 +16,15 @@ import json
 import os
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Optional
 
 from converter.dumps.layout import RankDirectory, find_ranks, pair_ranks
-from converter.engine import run_here, run_in_processes, run_on_ray
+from converter.engine import KILLED, run_here, run_in_processes, run_on_ray
 from converter.errors import UserError
 from converter.graphfile.manifest import MANIFEST_NAME, ManifestEntry, graph_file_name, manifest_bytes
 from converter.graphfile.source import is_remote
@@ -30,10 +33,10 @@ from converter.match.mapping_file import read_mapping
 from converter.match.mapping_report import Unknown, refuse_unknown
 from converter.match.mapping_rules import MappingFile, empty_mapping
 from converter.match.pins import read_pins
-from converter.options import Options
+from converter.options import Options, as_text
 from converter.outputs.tables import WANTED_TABLES, table_texts
 from converter.rank_task import RankTask, convert_rank, write_rank
-from converter.remote import exists, local_dump, mirror_names, remove, rename, write_file
+from converter.remote import exists, is_local_file, local_dump, mirror_names, remove, rename, write_file
 from converter.report import graph_report, whole_report
 from converter.version import TOOL
 
@@ -75,18 +78,20 @@ def convert(options: Options, progress: Any) -> Conversion:
     mapping = _mapping(options)
     policy = load_policy(options.policy)
     pins = read_pins(options.matches) if options.matches else None
+    _check_reports(options)
     ranks, warnings = _ranks(options)
+    progress.expect(len(ranks))
     created = _now()
     jobs = min(options.jobs or os.cpu_count() or 1, len(ranks))
-    spare = max((options.jobs or os.cpu_count() or 1) // jobs, 1)
+    spare = 1 if options.engine == "ray" else max((options.jobs or os.cpu_count() or 1) // jobs, 1)
     tasks = [
         RankTask(
             step,
             rank,
             target,
             golden,
-            options.target,
-            options.golden,
+            as_text(options.target),
+            as_text(options.golden),
             options.match,
             mapping,
             pins,
@@ -101,11 +106,10 @@ def convert(options: Options, progress: Any) -> Conversion:
         for step, rank, target, golden in ranks
     ]
     kind = "compare" if options.golden else "build"
-    directory = _free_name(options.output, f"{kind}_{created.strftime('%Y%m%d%H%M%S')}")
-    hidden = os.path.join(options.output, HIDDEN_PREFIX + os.path.basename(directory))
     made = _make_output(options.output)
-    finished = False
+    hidden, finished = "", False
     try:
+        directory, hidden = _claim(options.output, f"{kind}_{created.strftime('%Y%m%d%H%M%S')}")
         tables = [name for name in WANTED_TABLES if getattr(options, name)]
         outcomes = list(_run(options, tasks, hidden, tables, jobs, progress))
         outcomes.sort(key=lambda outcome: (outcome.step, outcome.rank))
@@ -118,6 +122,10 @@ def convert(options: Options, progress: Any) -> Conversion:
                 if len(outcomes) == 1
                 else f"none of the {len(outcomes)} ranks could be converted; the first: {outcomes[0].error}"
             )
+        for outcome in good:
+            if not exists(f"{hidden}/{graph_file_name(outcome.step, outcome.rank)}"):
+                raise UserError(f"{options.output}: the process that converted step {outcome.step} rank {outcome.rank} wrote it elsewhere: "
+                                "-o must be a place that all processes and machines share")
         entries = [ManifestEntry(outcome.step, outcome.rank, graph_file_name(outcome.step, outcome.rank)) for outcome in good]
         write_file(f"{hidden}/{MANIFEST_NAME}", [manifest_bytes(kind, TOOL, tasks[0].created, entries)])
         report = whole_report(TOOL, list(options.command), [_entry(outcome, os.path.basename(directory)) for outcome in outcomes])
@@ -128,7 +136,8 @@ def convert(options: Options, progress: Any) -> Conversion:
         raise UserError(f"{error.filename or options.output} cannot be written: {error.strerror or error}") from error
     finally:
         if not finished:
-            remove(hidden)
+            if hidden:
+                remove(hidden)
             for folder in made:
                 _remove_if_empty(folder)
     warnings += [f"step {outcome.step} rank {outcome.rank} was left out: {outcome.error}" for outcome in outcomes if outcome.error]
@@ -173,13 +182,28 @@ def _find(path: str) -> tuple[list[RankDirectory], list[str]]:
         return found, [text.replace(mirror, path) for text in warnings]
 
 
-def _free_name(output: str, name: str) -> str:
-    """A directory name that is not taken: a second conversion within one second gets a suffix."""
-    candidate, number = os.path.join(output, name), 2
-    while exists(candidate):
-        candidate = os.path.join(output, f"{name}_{number}")
+def _claim(output: str, name: str) -> tuple[str, str]:
+    """(directory of the result, hidden directory, which is made). A second conversion within one second gets a suffix.
+
+    To make the hidden directory is to claim the name: of two conversions at once only one can, and whoever can later sees the
+    result of the first.
+    """
+    number = 1
+    while True:
+        suffixed = name if number == 1 else f"{name}_{number}"
+        directory, hidden = os.path.join(output, suffixed), os.path.join(output, HIDDEN_PREFIX + suffixed)
         number += 1
-    return candidate
+        if is_remote(output):
+            if not exists(directory) and not exists(hidden):
+                return directory, hidden
+            continue
+        try:
+            os.mkdir(hidden)
+        except FileExistsError:
+            continue
+        if not os.path.lexists(directory):
+            return directory, hidden
+        os.rmdir(hidden)
 
 
 def _make_output(output: str) -> list[str]:
@@ -194,10 +218,26 @@ def _make_output(output: str) -> list[str]:
     try:
         os.makedirs(output, exist_ok=True)
     except OSError as error:
-        raise UserError(f"the output directory {output} cannot be made: {error.strerror or error}") from error
-    if not os.access(output, os.W_OK):
-        raise UserError(f"the output directory {output} cannot be written to: choose another one with -o")
+        raise UserError(f"the output directory {output} cannot be made: {error.strerror or error}: choose another one with -o") from error
     return made
+
+
+def _check_reports(options: Options) -> None:
+    """Refuse files of results that could only be found impossible after the work."""
+    taken: dict[str, str] = {}
+    for name in (*WANTED_TABLES, "report", "timings"):
+        path = getattr(options, name)
+        if not path:
+            continue
+        place = path if is_remote(path) else os.path.realpath(path)
+        if place in taken and is_local_file(path):
+            raise UserError(f"--{name} and --{taken[place]} both name {path}: give each a file of its own")
+        taken[place] = name
+        if not is_remote(path) and (os.path.isdir(place) or path.endswith("/")):
+            raise UserError(f"--{name} {path} is a directory: name a file in it")
+        parent = os.path.dirname(place)
+        if not is_remote(path) and os.path.exists(parent) and not os.path.isdir(parent):
+            raise UserError(f"--{name} {path} cannot be written: {parent} is a file")
 
 
 def _remove_if_empty(folder: str) -> None:
@@ -209,16 +249,26 @@ def _remove_if_empty(folder: str) -> None:
 
 def _run(options: Options, tasks: list[RankTask], hidden: str, tables: list[str], jobs: int, progress: Any) -> Iterator[RankOutcome]:
     """Outcomes as they come; the progress is told of each."""
-    arguments = (hidden, tables)
-    if options.engine == "ray":
-        outcomes: Iterator[RankOutcome] = run_on_ray(run_task, tasks, arguments, options.jobs)
+    outcomes: Any
+    if options.engine == "ray":  # its workers have a current directory of their own
+        there = [replace(task, target=_absolute(task.target), golden=_absolute(task.golden)) for task in tasks]
+        outcomes = run_on_ray(run_task, there, (_absolute(hidden), tables), _lost, options.jobs)
     elif jobs == 1:
-        outcomes = run_here(run_task, tasks, arguments, progress.update)
+        outcomes = run_here(run_task, tasks, (hidden, tables), progress.update)
     else:
-        outcomes = run_in_processes(run_task, tasks, arguments, jobs)
-    for outcome in outcomes:
-        progress.rank_done(_told(outcome))
-        yield outcome
+        outcomes = run_in_processes(run_task, tasks, (hidden, tables), jobs, _lost)
+    with closing(outcomes):
+        for outcome in outcomes:
+            progress.rank_done(_told(outcome))
+            yield outcome
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path and not is_remote(path) else path
+
+
+def _lost(task: RankTask, why: str) -> RankOutcome:
+    return RankOutcome(task.step, task.rank, {}, error=f"{task.target}: {why}")
 
 
 def _told(outcome: RankOutcome) -> str:
@@ -229,12 +279,21 @@ def _told(outcome: RankOutcome) -> str:
 def run_task(
     task: RankTask, hidden: str, tables: list[str], progress: Optional[Callable[[str, float], None]] = None
 ) -> RankOutcome:
-    """One rank: convert and write its graph file. Bad input becomes an outcome with an error."""
+    """One rank: convert and write its graph file. Whatever goes wrong with it becomes an outcome with an error.
+
+    Raises OSError when the result cannot be written: that concerns all ranks.
+    """
     try:
         with local_dump(task.target) as target, local_dump(task.golden) as golden:
             data = convert_rank(replace(task, target=target, golden=golden), progress)
     except UserError as error:
         return RankOutcome(task.step, task.rank, {}, error=str(error))
+    except BrokenProcessPool:
+        return _lost(task, KILLED)
+    except MemoryError:
+        return _lost(task, "it does not fit into memory: use fewer --jobs, or a machine with more memory")
+    except Exception as error:  # a fault of ours must not take the other ranks along
+        return _lost(task, _fault(error))
     start = time.perf_counter()
     file = graph_file_name(task.step, task.rank)
     write_rank(data, lambda chunks: write_file(f"{hidden}/{file}", chunks))
@@ -242,6 +301,14 @@ def run_task(
     data.timings["write"] = time.perf_counter() - start
     rows = data.content.comparison.rows if data.content.comparison is not None else 0
     return RankOutcome(task.step, task.rank, graph_report(data, file), texts, data.unknown, data.timings, rows)
+
+
+def _fault(error: Exception) -> str:
+    """One sentence about an error that nobody thought of, with the place in the code."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    text = (str(error).strip() or "no text").splitlines()[0][:300]
+    place = f"{os.path.basename(os.path.dirname(frame.filename))}/{os.path.basename(frame.filename)}, line {frame.lineno}"
+    return f"a fault of graph-convert, please report it ({type(error).__name__}: {text}; {place})"
 
 
 def _entry(outcome: RankOutcome, directory: str) -> dict[str, Any]:

@@ -8,16 +8,20 @@ from typing import Any, Optional
 
 
 class Progress:
-    """Counts finished ranks; `share` is the part of the current one that is done (only while one runs at a time)."""
+    """Counts finished ranks; where one is converted at a time, also how far it is."""
 
-    def __init__(self, total: int, machine_readable: bool = False) -> None:
-        self._total, self._done, self._machine = max(total, 1), 0, machine_readable
+    def __init__(self, machine_readable: bool = False) -> None:
+        self._total, self._done, self._machine = 1, 0, machine_readable
         self._shown = -1
         self._bar: Optional[Any] = None
         if not machine_readable and sys.stderr.isatty():
             from tqdm import tqdm  # imported only for a terminal: start-up time
 
             self._bar = tqdm(total=100, unit="%", bar_format="{desc} {bar} {percentage:3.0f}% {elapsed}", file=sys.stderr, leave=False)
+
+    def expect(self, total: int) -> None:
+        """So many ranks will be done."""
+        self._total = max(total, 1)
 
     def update(self, stage: str, share: float) -> None:
         """The current rank is in `stage`, `share` of it is done."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import gc
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Optional
 
@@ -38,6 +37,7 @@ from converter.match.mapping_report import Unknown
 from converter.match.mapping_rules import MappingFile
 from converter.match.pairing import Pairing
 from converter.match.pins import Pins
+from converter.processes import submit, worker_pool
 from converter.tree.build import build_tree
 from converter.tree.columns import Tree
 from converter.tree.graph import Graph, graph_of
@@ -174,8 +174,8 @@ def _read_both(task: RankTask) -> tuple[tuple[Dump, Tree], Optional[tuple[Dump, 
         return read_tree(task.target), None
     if not task.read_apart or min(_json_bytes(task.target), _json_bytes(task.golden)) < READ_APART_BYTES:
         return read_tree(task.target), read_tree(task.golden)
-    with ProcessPoolExecutor(1) as pool:
-        golden = pool.submit(read_tree, task.golden)
+    with worker_pool(1) as pool:
+        golden = submit(pool, read_tree, task.golden)
         target = read_tree(task.target)
         return target, golden.result()
 

@@ -7,6 +7,7 @@ of the converter sees are local files.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import tempfile
@@ -91,15 +92,34 @@ def _is_tensor_dump(path: str) -> bool:
 def write_file(path: str, chunks: Iterable[bytes]) -> int:
     """Write a local file in one piece, or an object at an address. Returns its size. Raises OSError."""
     if not is_remote(path):
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        if not is_local_file(path):
+            with open(path, "wb") as stream:
+                return sum(stream.write(chunk) for chunk in chunks)
+        path = os.path.realpath(path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         return write_atomically(path, chunks)
     files, place = remote_files(path)
-    files.makedirs(place.rsplit("/", 1)[0], exist_ok=True)
-    size = 0
-    with files.open(place, "wb") as stream:
-        for chunk in chunks:
-            size += stream.write(chunk)
-    return size
+    with _told_as_os_error(path):
+        files.makedirs(place.rsplit("/", 1)[0], exist_ok=True)
+        size = 0
+        with files.open(place, "wb") as stream:
+            for chunk in chunks:
+                size += stream.write(chunk)
+        return size
+
+
+def is_local_file(path: str) -> bool:
+    """Whether a path is, or can become, a regular file; not so for pipes and devices (/dev/stdout), which are never replaced."""
+    return not is_remote(path) and not os.path.abspath(path).startswith("/dev/") and (os.path.isfile(path) or not os.path.exists(path))
+
+
+@contextlib.contextmanager
+def _told_as_os_error(path: str) -> Iterator[None]:
+    """Each file system of fsspec has errors of its own."""
+    try:
+        yield
+    except Exception as error:
+        raise OSError(errno.EIO, str(error) or type(error).__name__, path) from error
 
 
 def exists(path: str) -> bool:
@@ -107,7 +127,8 @@ def exists(path: str) -> bool:
     if not is_remote(path):
         return os.path.exists(path)
     files, place = remote_files(path)
-    return bool(files.exists(place))
+    with _told_as_os_error(path):
+        return bool(files.exists(place))
 
 
 def rename(source: str, destination: str) -> None:
@@ -117,7 +138,8 @@ def rename(source: str, destination: str) -> None:
         return
     files, place = remote_files(source)
     _, other = remote_files(destination)
-    _move(files, place, other)
+    with _told_as_os_error(destination):
+        _move(files, place, other)
 
 
 def _move(files: Any, place: str, other: str) -> None:
@@ -126,7 +148,8 @@ def _move(files: Any, place: str, other: str) -> None:
         target = f"{other}/{relative}"
         files.makedirs(target.rsplit("/", 1)[0], exist_ok=True)
         files.mv(name, target)
-    files.rm(place, recursive=True) if files.exists(place) else None
+    if files.exists(place):
+        files.rm(place, recursive=True)
 
 
 def remove(path: str) -> None:

@@ -18,6 +18,7 @@ import yaml
 from converter.errors import UserError
 from converter.match.pairing import How, Pair, Relation
 from converter.tree.columns import Tree
+from converter.yaml_source import compose, error_at, read_text
 
 ACTIONS = ("match", "unmatch")
 RELATIONS = {"same": Relation.SAME, "concat": Relation.CONCAT, "sum": Relation.SUM, "stack": Relation.STACK}
@@ -47,21 +48,16 @@ def read_pins(path: str) -> Pins:
     Raises:
         UserError: cannot be read, or an entry is not of the form above.
     """
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            content = yaml.safe_load(file)
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise UserError(f"{path}{place}: not valid YAML: {getattr(error, 'problem', None) or error}") from error
-    if content is None:
-        content = {}
+    root = compose(read_text(path, "matches file"), path)
+    try:  # everything as text: a node may be called 1 or null
+        content = {} if root is None else yaml.constructor.BaseConstructor().construct_document(root)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise error_at(path, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, f"not valid here: {error.problem}") from None
+    except RecursionError:
+        raise UserError(f"{path}: nested too deeply for a list of matches") from None
     if not isinstance(content, dict):
-        raise UserError(f"{path}: expected a mapping with the key `matches`, found {type(content).__name__}")
+        raise UserError(f"{path}: expected a mapping with the key `matches`, found {_kind(content)}")
     return pins_of(content.get("matches") or [], path)
 
 
@@ -72,18 +68,18 @@ def pins_of(entries: object, name: str) -> Pins:
         UserError: an entry is not of the form above; it is named by its position.
     """
     if not isinstance(entries, list):
-        raise UserError(f"{name}: `matches` must be a list, found {type(entries).__name__}")
+        raise UserError(f"{name}: `matches` must be a list, found {_kind(entries)}")
     pins = []
     for number, entry in enumerate(entries, 1):
         where = f"{name}: entry {number} of `matches`"
         if not isinstance(entry, dict):
-            raise UserError(f"{where} must be a mapping with action, target and golden, found {type(entry).__name__}")
+            raise UserError(f"{where} must be a mapping with action, target and golden, found {_kind(entry)}")
         action = entry.get("action", "match")
-        if action not in ACTIONS:
-            raise UserError(f"{where}: action must be match or unmatch, found {action!r}")
+        if not isinstance(action, str) or action not in ACTIONS:
+            raise UserError(f"{where}: action must be match or unmatch, found {_kind(action)}")
         relation = entry.get("relation", "same")
-        if relation not in RELATIONS:
-            raise UserError(f"{where}: relation must be one of {', '.join(RELATIONS)}, found {relation!r}")
+        if not isinstance(relation, str) or relation not in RELATIONS:
+            raise UserError(f"{where}: relation must be one of {', '.join(RELATIONS)}, found {_kind(relation)}")
         pins.append(Pin(action, _names(entry, "target", where), _names(entry, "golden", where), RELATIONS[relation]))
     return Pins(name, tuple(pins))
 
@@ -94,6 +90,13 @@ def _names(entry: dict[object, object], key: str, where: str) -> tuple[str, ...]
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise UserError(f"{where}: {key} must be a node name or a list of node names")
     return tuple(names)
+
+
+def _kind(value: object) -> str:
+    """A value in a message: texts as they are, of the others the kind only, for they may be large."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= 60 else value[:60] + "…")
+    return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else str(value)
 
 
 def pinned_pairs(pins: Pins, target: Tree, golden: Tree) -> tuple[list[Pair], list[tuple[int, int]], list[str]]:
@@ -111,8 +114,8 @@ def pinned_pairs(pins: Pins, target: Tree, golden: Tree) -> tuple[list[Pair], li
         if missing:
             unknown += missing
             continue
-        mine = tuple(sorted(node_t[name] for name in pin.target))
-        other = tuple(sorted(node_g[name] for name in pin.golden))
+        mine = tuple(sorted({node_t[name] for name in pin.target}))
+        other = tuple(sorted({node_g[name] for name in pin.golden}))
         for key in [key for key, pair in pairs.items() if set(key) & set(mine) or set(pair.golden) & set(other)]:
             del pairs[key]
         if pin.action == "match":
