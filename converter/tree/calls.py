@@ -32,8 +32,13 @@ class Calls:
 
     def of_stem(self, stem: int) -> NDArray[np.int64]:
         """Nodes of one stem, by call number."""
-        low, high = np.searchsorted(self.code, (stem * self.base, (stem + 1) * self.base))
-        return self.node[low:high]
+        low, high = self.range_of_stems(np.array([stem], dtype=np.int32))
+        return self.node[low[0]:high[0]]
+
+    def range_of_stems(self, stem: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The calls of each stem are node[low:high]."""
+        first = stem.astype(np.int64) * self.base
+        return np.searchsorted(self.code, first), np.searchsorted(self.code, first + self.base)
 
 
 def calls_of(names: NameColumns, direction: Direction, count: int) -> Calls:

@@ -19,23 +19,23 @@ def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent:
     older name without number, the highest-numbered backward call. Modules without one: the highest forward call, else
     "Unplaced", which is also for those that are filed as parents of their own module.
     """
-    by_stem: dict[int, list[int]] = {}
-    gradients = np.flatnonzero((names.kind == NodeKind.PARAMETERS_GRAD) & (parent == ROOT))
-    parents = set(np.intersect1d(gradients, parent).tolist())  # never in a healthy dump
-    for node in gradients.tolist():
-        by_stem.setdefault(int(names.stem[node]), []).append(node)
-    for stem, nodes in by_stem.items():
-        calls = backward.of_stem(stem)
-        if not len(calls):
-            calls = forward.of_stem(stem)
-        if not len(calls):
-            parent[nodes] = UNPLACED
-            continue
-        nodes.sort(key=lambda node: int(names.call[node]))
-        places = _places(calls.tolist(), step[calls].tolist(), len(nodes))
-        for node, place in zip(nodes, places):
-            parent[node] = place if node not in parents or not stands_below(place, node, parent) else UNPLACED
-        step[nodes] = step[places]
+    node = np.flatnonzero((names.kind == NodeKind.PARAMETERS_GRAD) & (parent == ROOT))
+    node = node[np.lexsort((names.call[node], names.stem[node]))]
+    stems, start, count = np.unique(names.stem[node], return_index=True, return_counts=True)
+    low, high = backward.range_of_stems(stems)
+    # As many gradients as backward calls, as in nearly every dump: all at once.
+    even = np.repeat(count == high - low, count)
+    place = np.full(len(node), UNPLACED, dtype=np.int64)
+    place[even] = backward.node[(np.repeat(low - start, count) + np.arange(len(node)))[even]]
+    for i in np.flatnonzero(count != high - low).tolist():
+        calls = backward.node[low[i]:high[i]] if high[i] > low[i] else forward.of_stem(int(stems[i]))
+        if len(calls):
+            place[start[i]:start[i] + count[i]] = _places(calls.tolist(), step[calls].tolist(), int(count[i]))
+    step[node] = np.where(place >= 0, step[place], step[node])
+    parents = np.isin(node, parent)  # never in a healthy dump
+    parent[node[~parents]] = place[~parents]
+    for child, above in zip(node[parents].tolist(), place[parents].tolist()):
+        parent[child] = UNPLACED if stands_below(above, child, parent) else above
 
 
 def _places(calls: list[int], steps: list[int], count: int) -> list[int]:

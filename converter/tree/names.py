@@ -11,6 +11,7 @@ that keeps its own name as label. The part before call and direction is the *ste
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,40 +45,53 @@ class NameColumns:
 def parse_names(names: list[str]) -> NameColumns:
     """Take all names apart. Linear in their total length."""
     stems: dict[str, int] = {}
+    number = stems.setdefault
+    rules = _Rules()
     stem_of: list[int] = []
-    calls: list[int] = []
-    directions: list[int] = []
-    gradients: list[int] = []
-    for node, name in enumerate(names):
-        stem, last = _split(name)
-        call = -1
-        direction = Direction.NONE
-        if last in _DIRECTIONS:
-            before, number = _split(stem)
-            direction = _DIRECTIONS[last]
-            if _is_call(number):
-                stem, call = before, int(number)
-        elif last == _PARAMETERS_GRAD:
-            direction = Direction.BACKWARD
-            gradients.append(node)
-        else:
-            before, word = _split(stem)
-            if word in _DIRECTIONS and _is_call(last):
-                stem, call, direction = before, int(last), _DIRECTIONS[word]
-            elif word == _PARAMETERS_GRAD and _is_call(last):
-                stem, call, direction = before, int(last), Direction.BACKWARD
-                gradients.append(node)
-            else:
-                stem = name
-        stem_of.append(stems.setdefault(stem, len(stems)))
-        calls.append(call)
-        directions.append(direction)
-    return _with_stems(list(stems), stem_of, calls, directions, gradients)
+    found: list[_Rule] = []
+    for name in names:
+        rest, _, last = name.rpartition(".")
+        stem, _, word = rest.rpartition(".")
+        rule = rules[word, last]
+        if rule.parts != 2:
+            stem = rest if rule.parts else name
+        stem_of.append(number(stem, len(stems)))
+        found.append(rule)
+    _, kinds, directions, calls = zip(*found) if found else ((), (), (), ())
+    return _with_stems(list(stems), np.array(stem_of, dtype=np.int32),
+                       np.array(kinds, dtype=np.uint8), np.array(directions, dtype=np.uint8), np.array(calls, dtype=np.int32))
 
 
-def _split(name: str) -> tuple[str, str]:
-    before, _, last = name.rpartition(".")
-    return before, last
+class _Rule(NamedTuple):
+    """What the last two components of a name say."""
+
+    parts: int  # how many components stand behind the stem
+    kind: int  # PARAMETERS_GRAD, or ROOT for what the stem decides
+    direction: int
+    call: int
+
+
+class _Rules(dict):  # type: ignore[type-arg]
+    """The rule of every pair of last components; there are few, because call numbers are shared."""
+
+    def __missing__(self, ends: tuple[str, str]) -> _Rule:
+        rule = self[ends] = _rule(*ends)
+        return rule
+
+
+def _rule(word: str, last: str) -> _Rule:
+    if last in _DIRECTIONS:
+        if _is_call(word):
+            return _Rule(2, NodeKind.ROOT, _DIRECTIONS[last], int(word))
+        return _Rule(1, NodeKind.ROOT, _DIRECTIONS[last], -1)
+    if last == _PARAMETERS_GRAD:
+        return _Rule(1, NodeKind.PARAMETERS_GRAD, Direction.BACKWARD, -1)
+    if _is_call(last):
+        if word in _DIRECTIONS:
+            return _Rule(2, NodeKind.ROOT, _DIRECTIONS[word], int(last))
+        if word == _PARAMETERS_GRAD:
+            return _Rule(2, NodeKind.PARAMETERS_GRAD, Direction.BACKWARD, int(last))
+    return _Rule(0, NodeKind.ROOT, Direction.NONE, -1)
 
 
 def _is_call(text: str) -> bool:
@@ -85,25 +99,24 @@ def _is_call(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= _LONGEST_CALL and (text[0] != "0" or text == "0")
 
 
-def _with_stems(stems: list[str], stem_of: list[int], calls: list[int], directions: list[int], gradients: list[int]) -> NameColumns:
+def _with_stems(stems: list[str], stem: NDArray[np.int32], kind: NDArray[np.uint8], direction: NDArray[np.uint8],
+                call: NDArray[np.int32]) -> NameColumns:
     paths: dict[tuple[str, ...], int] = {(): 0}
     labels: dict[str, int] = {"": 0}
-    columns = np.empty((len(stems), 4), dtype=np.int32)
-    for number, stem in enumerate(stems):
-        prefix, path, label, kind = _take_apart(stem)
-        columns[number] = (kind, paths.setdefault(path, len(paths)), labels.setdefault(label, len(labels)),
-                           labels.setdefault(prefix, len(labels)))
-    stem_column = np.array(stem_of, dtype=np.int32)
-    kind_column = columns[stem_column, 0].astype(np.uint8)
-    kind_column[gradients] = NodeKind.PARAMETERS_GRAD
+    rows = []
+    for text in stems:
+        prefix, path, label, own_kind = _take_apart(text)
+        rows.append((own_kind, paths.setdefault(path, len(paths)), labels.setdefault(label, len(labels)),
+                     labels.setdefault(prefix, len(labels))))
+    columns = np.array(rows, dtype=np.int32).reshape(len(rows), 4)[stem]
     return NameColumns(
-        stem=stem_column,
-        kind=kind_column,
-        direction=np.array(directions, dtype=np.uint8),
-        call=np.array(calls, dtype=np.int32),
-        path=columns[stem_column, 1],
-        label=columns[stem_column, 2],
-        prefix=columns[stem_column, 3],
+        stem=stem,
+        kind=np.where(kind == NodeKind.ROOT, columns[:, 0], kind).astype(np.uint8),
+        direction=direction,
+        call=call,
+        path=columns[:, 1],
+        label=columns[:, 2],
+        prefix=columns[:, 3],
         paths=list(paths),
         labels=list(labels),
     )
