@@ -101,6 +101,10 @@ class Composer:
                     add(-1, row)
         return rows
 
+    def with_bias(self, output: int, bias: int) -> int:
+        """The row of an output to which a bias is added that the module returns apart: only its mean is known."""
+        return self._compose([output, bias], "sum", _shape(self._leaves, output))
+
     def _compose(self, rows: list[int], relation: str, like: tuple[int, ...]) -> int:
         leaves = self._leaves
         values = leaves.statistics[rows]

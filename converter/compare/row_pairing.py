@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from converter.compare.broadcast import is_repeated
 from converter.compare.dtypes import category
 from converter.dumps.columns import LeafKind, Role
 from converter.match.modules import FINGERPRINT_TOLERANCE
@@ -139,6 +140,14 @@ def _across_code(target: Side, left: list[int], golden: Side, right: list[int]) 
         rest_left = _tensors(target, [row for row in left if row not in used_left])
         rest_right = _tensors(golden, [row for row in right if row not in used_right])
         joined += _by_description(target, rest_left, golden, rest_right, describe)
+    used = {b for _, b in joined}
+    done = {a for a, _ in joined}
+    for row in _tensors(target, [row for row in left if row not in done]):
+        for other in _tensors(golden, [row for row in right if row not in used]):
+            if is_repeated(target.graph.leaves, row, golden.graph.leaves, other):
+                joined.append((row, other))
+                used.add(other)
+                break
     return joined
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from converter.compare.columns import Comparison, Composition
 from converter.compare.composition import Composer
 from converter.compare.row_pairing import Side, pair_rows, parameter_aliases
+from converter.compare.separate_bias import with_separate_bias
 from converter.compare.statistics import scale_aware_errors
 from converter.dumps.columns import MAX, MIN, NORM, Leaves
 from converter.match.pairing import EQUAL_OUTPUTS, Pairing, Relation
@@ -46,6 +47,7 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
             rows = composer_t.against_whole(golden, nodes_g[0], target, nodes_t, pairing.relation[pair], aliases, whole_first=False)
         else:
             rows = []
+        rows = with_separate_bias(rows, target, composer_t, golden, composer_g)
         single[pair] = rows
         counts[pair] = len(rows)
     row_end = np.cumsum(counts, dtype=np.int64)

@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
-from converter.dumps.columns import Role
+from converter.dumps.columns import MAX, MIN, Role
 from converter.judge.causes import PairFacts, causes, pair_facts, settle_enclosing, settle_followers
 from converter.judge.divergence import BACKWARD_PHASE, FORWARD_PHASE, Finding, children_of_pairs, find_first, phases
 from converter.judge.policy import Policy
 from converter.judge.row_facts import RowFacts, row_facts
 from converter.judge.rows import RowVerdicts, judge_rows
 from converter.judge.sentences import divergence_sentence
+from converter.judge.tied import without_tied_gradients
 from converter.judge.verdict import Cause, FirstDivergence, ParameterDifference, Status, Verdicts
 from converter.match.pairing import Pairing
 from converter.tree.columns import NodeKind
@@ -29,7 +30,8 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
     cause = causes(pairs, target, policy)
     found: dict[int, Finding] = {}
     for wanted in (FORWARD_PHASE, BACKWARD_PHASE):
-        finding = find_first(pairs, cause, children_of_pairs(pairs, target, phase, wanted))
+        below = children_of_pairs(pairs, target, phase, wanted)
+        finding = find_first(pairs, without_tied_gradients(cause, pairs, target), below) or find_first(pairs, cause, below)
         if finding is not None:
             found[wanted] = finding
             break  # gradients of another forward pass differ everywhere
@@ -96,7 +98,7 @@ def _divergence(
         return None
     # A gap at the root has no module to name: the call whose inputs differ first is named instead.
     pair = finding.place if finding.place >= 0 else finding.seen
-    node = int(pairs.node[pair])
+    node = _responsible_part(finding, comparison, rows, pairs, pairing, pair)
     kind = finding.kind
     witness = finding.seen if finding.kind == "gap" and finding.seen >= 0 else pair
     if pairs.nonfinite[witness]:
@@ -114,6 +116,41 @@ def _divergence(
         after=int(pairs.node[finding.after]) if finding.after >= 0 else -1,
         micro_step=int(target.tree.micro_step[node]),
     )
+
+
+def _responsible_part(
+    finding: Finding, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, pair: int
+) -> int:
+    """The target node to name for a pair: of several parts of a fused golden layer the one that a differing row points to."""
+    wanted = (Role.PARAMETER,) if finding.kind == "parameter" else (Role.OUTPUT, Role.GRADIENT)
+    start = int(comparison.row_end[pair - 1]) if pair else 0
+    for row in range(start, int(comparison.row_end[pair])):
+        t = int(comparison.target_row[row])
+        if t >= 0 and comparison.target.role[t] in wanted and rows.status[row] in (Status.WARNING, Status.ERROR):
+            node = _part_of_row(comparison, rows, pairing, pair, row)
+            if node >= 0:
+                return node
+    return int(pairs.node[pair])
+
+
+def _part_of_row(comparison: Comparison, rows: RowVerdicts, pairing: Pairing, pair: int, row: int) -> int:
+    """Of the parts of a composed target row, the node whose own tensor cannot be golden's; -1 if none sticks out.
+
+    That is one that is not finite where golden is, or whose Max or Min lies outside golden's.
+    """
+    nodes = pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0 : pairing.target_end[pair]].tolist()
+    t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
+    parts = next((entry.parts for entry in comparison.target_compositions if entry.row == t), ())
+    if g < 0 or len(parts) != len(nodes):
+        return -1
+    whole = comparison.golden.statistics[g]
+    slack = float(rows.tolerance[row]) * max(abs(float(whole[MAX])), abs(float(whole[MIN])))
+    for node, part in zip(nodes, parts):
+        own = comparison.target.statistics[part]
+        broken = not np.isfinite(own).all() and bool(np.isfinite(whole).all())
+        if broken or own[MAX] > whole[MAX] + slack or own[MIN] < whole[MIN] - slack:
+            return int(node)
+    return -1
 
 
 def _error_of(finding: Finding, pairs: PairFacts, pair: int, witness: int) -> float:
@@ -144,7 +181,8 @@ def _parameters(
     for gradient, role in ((False, Role.PARAMETER), (True, Role.GRADIENT)):
         for row in np.flatnonzero(bad & facts.both & (facts.role == role)).tolist():
             pair = int(facts.pair[row])
-            node = int(pairs.node[pair])
+            part = _part_of_row(comparison, rows, pairing, pair, row)
+            node = part if part >= 0 else int(pairs.node[pair])
             if gradient and cause[pair] != Cause.INTRODUCED:
                 continue
             leaves = comparison.target

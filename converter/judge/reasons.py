@@ -89,6 +89,14 @@ NOT_MEASURED = Reason(
     "仅按统计量判定，无法逐元素测量：{why_zh}",
 )
 
+MASK_FILL = Reason(
+    21,
+    "mask_fill",
+    "note",
+    "masked with another number: {target} against {golden}; the largest values agree",
+    "掩码填充值不同：{target} 对 {golden}，最大值一致",
+)
+
 CATALOGUE: tuple[Reason, ...] = (
     STATISTICS,
     NONFINITE,
@@ -111,4 +119,5 @@ CATALOGUE: tuple[Reason, ...] = (
     TENSOR,
     SCALED,
     NOT_MEASURED,
+    MASK_FILL,
 )

@@ -8,9 +8,11 @@ from typing import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from converter.compare.broadcast import is_repeated
 from converter.compare.columns import Comparison
 from converter.dumps.columns import MAX, MIN, NORM, LeafKind, Role
 from converter.judge import reasons
+from converter.judge.mask_fill import mask_fills
 from converter.judge.noise import find_noise
 from converter.judge.policy import Policy
 from converter.judge.reasons import Reason
@@ -99,6 +101,7 @@ def judge_rows(
     tensors = open_rows & facts.tensors
     empty = tensors & facts.size_differs & _has_no_elements(comparison)
     settle(empty & (facts.role == Role.PARAMETER), reasons.SHARDED)
+    settle(_repeated(comparison, tensors & open_rows & facts.size_differs & ~facts.exact), reasons.LAYOUT)
     may_shard = ~facts.same_code | _is_parallel(target) | _is_parallel(golden)
     sharded = tensors & open_rows & facts.size_differs & may_shard
     sharded &= _sharded(comparison, sharded)
@@ -123,9 +126,11 @@ def judge_rows(
         notes.append(Note(row, code, {"why": why, "why_zh": why_zh}))
     status[empty_both] = np.maximum(status[empty_both], Status.PASS)
     status[measured | (unmeasured & facts.checksum_equal)] = np.maximum(status[measured | (unmeasured & facts.checksum_equal)], Status.PASS)
-    mark(measured & facts.nonfinite, reasons.NONFINITE)
+    filled = measured & mask_fills(comparison)
+    mark(filled, reasons.MASK_FILL)
+    mark(measured & facts.nonfinite & ~filled, reasons.NONFINITE)
     mark(measured & facts.nonfinite_both, reasons.NONFINITE_BOTH)
-    finite = measured & ~facts.nonfinite
+    finite = measured & ~facts.nonfinite & ~filled
     beyond = finite & (weighted > tolerances.warning)
     partial = beyond & _beside_shards(sharded, facts, pairing, target)[facts.pair]
     mark(partial, reasons.SHARDED)
@@ -289,6 +294,14 @@ def _beside_shards(sharded: NDArray[np.bool_], facts: RowFacts, pairing: Pairing
         around[node : int(tree.end[node])] = True
     beside: NDArray[np.bool_] = pairs | around[firsts]
     return beside
+
+
+def _repeated(comparison: Comparison, where: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows of which one side holds the other's values several times over."""
+    found = np.zeros(comparison.rows, np.bool_)
+    for row in np.flatnonzero(where).tolist():
+        found[row] = is_repeated(comparison.target, int(comparison.target_row[row]), comparison.golden, int(comparison.golden_row[row]))
+    return found
 
 
 def _sharded(comparison: Comparison, where: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
-from converter.dumps.columns import NORM, LeafKind, Leaves, Role
+from converter.dumps.columns import MIN, NORM, LeafKind, Leaves, Role
 from converter.judge import reasons
 from converter.judge.causes import PairFacts
 from converter.judge.reasons import CATALOGUE, Reason
@@ -62,6 +62,8 @@ def row_arguments(
         return {"target": _string(left, left.value, t), "golden": _string(right, right.value, g)}
     if reason.code == reasons.SCALED.code:
         return {"factor": number(float(left.statistics[t, NORM] / right.statistics[g, NORM]))}
+    if reason.code == reasons.MASK_FILL.code:
+        return {"target": number(float(left.statistics[t, MIN])), "golden": number(float(right.statistics[g, MIN]))}
     column = int(statistic[row])
     if reason.code in (reasons.NONFINITE.code, reasons.NONFINITE_BOTH.code):
         column = _nonfinite_column(left, t, right, g)

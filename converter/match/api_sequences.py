@@ -46,7 +46,9 @@ def pair_apis(target: Graph, golden: Graph, modules: list[Pair], taken_target: s
     golden_forward, golden_backward = _sequences(golden, partner_golden, taken_golden)
     side, golden_side = _Side(target), _Side(golden)
     same_toolkit = _framework(target) == _framework(golden)
-    same_code = dict(zip(partner, _same_code(target, golden, partner) if same_toolkit else [False] * len(partner)))
+    # The root (and its API collections) runs the code of the training script: the same one if most modules are.
+    same_root = 2 * sum(pair.how == How.EXACT for pair in modules) >= len(modules)
+    same_code = dict(zip(partner, _same_code(target, golden, partner, same_root) if same_toolkit else [False] * len(partner)))
     twin: dict[str, str] = {}  # target forward API → golden forward API, names without the direction
     pairs: list[Pair] = []
     for (caller, anchor), left in forward.items():
@@ -98,14 +100,16 @@ def _framework(graph: Graph) -> str:
     return "mindspore" if "Cell" in prefixes or "Primitive" in prefixes else "torch"
 
 
-def _same_code(target: Graph, golden: Graph, partner: dict[int, int]) -> list[bool]:
-    """Per paired caller: both sides are of one class (root and API collections: of one kind)."""
+def _same_code(target: Graph, golden: Graph, partner: dict[int, int], same_root: bool) -> list[bool]:
+    """Per paired caller: both sides are of one class (root and API collections: of one kind, and `same_root`)."""
     mine, other = np.fromiter(partner, np.int64), np.fromiter(partner.values(), np.int64)
     numbers: dict[str, int] = {}
     label_t = np.array([numbers.setdefault(label, len(numbers)) for label in target.tree.labels] + [-1])[target.tree.label[mine]]
     label_g = np.array([numbers.setdefault(label, len(numbers)) for label in golden.tree.labels] + [-1])[golden.tree.label[other]]
     kind = target.tree.kind[mine]
-    same: list[bool] = np.where(np.isin(kind, ROOT_KINDS), kind == golden.tree.kind[other], label_t == label_g).tolist()
+    same: list[bool] = np.where(
+        np.isin(kind, ROOT_KINDS), same_root & (kind == golden.tree.kind[other]), label_t == label_g
+    ).tolist()
     return same
 
 

@@ -1,0 +1,59 @@
+"""Modules that return their bias apart instead of adding it (Megatron's skip_bias_add), against modules that add it."""
+
+from __future__ import annotations
+
+from converter.compare.composition import Composer
+from converter.dumps.columns import NORM, PRESENT_NORM, LeafKind, Role
+from converter.tree.graph import Graph
+
+# Outputs whose norms differ by no more than this are the same without any bias.
+SAME_NORM = 1e-3
+
+Rows = list[tuple[int, int]]
+
+
+def with_separate_bias(rows: Rows, target: Graph, composer_t: Composer, golden: Graph, composer_g: Composer) -> Rows:
+    """The rows of a pair, with the output of the side that returns its bias apart replaced by output + bias.
+
+    Recognised by an output that only one side has: a vector as long as the last axis of the first output. The mean of
+    the sum is the sum of the means; its other statistics do not follow and are not compared.
+    """
+    lone_t, lone_g = _lone_vectors(rows, 0, target), _lone_vectors(rows, 1, golden)
+    if len(lone_t) + len(lone_g) != 1:
+        return rows
+    side, graph, composer = (0, target, composer_t) if lone_t else (1, golden, composer_g)
+    bias = (lone_t or lone_g)[0]
+    leaves = graph.leaves
+    for position, row in enumerate(rows):
+        mine, other = row[side], row[1 - side]
+        if mine < 0 or other < 0 or mine >= leaves.rows or leaves.role[mine] != Role.OUTPUT or leaves.kind[mine] != LeafKind.TENSOR:
+            continue
+        shape = leaves.shapes[int(leaves.shape[mine])] if leaves.shape[mine] >= 0 else ()
+        if len(shape) < 2 or shape[-1] != leaves.shapes[int(leaves.shape[bias])][0] or _same_norm(target, golden, row):
+            return rows
+        summed = composer.with_bias(mine, bias)
+        kept = [entry for entry in rows if entry[side] != bias]
+        kept[position if kept[position] == row else kept.index(row)] = (summed, other) if side == 0 else (other, summed)
+        return kept
+    return rows
+
+
+def _lone_vectors(rows: Rows, side: int, graph: Graph) -> list[int]:
+    leaves = graph.leaves
+    return [
+        row[side]
+        for row in rows
+        if row[1 - side] < 0 <= row[side] < leaves.rows
+        and leaves.role[row[side]] == Role.OUTPUT
+        and leaves.kind[row[side]] == LeafKind.TENSOR
+        and leaves.shape[row[side]] >= 0
+        and len(leaves.shapes[int(leaves.shape[row[side]])]) == 1
+    ]
+
+
+def _same_norm(target: Graph, golden: Graph, row: tuple[int, int]) -> bool:
+    a, b = row
+    if a >= target.leaves.rows or b >= golden.leaves.rows or not target.leaves.present[a] & golden.leaves.present[b] & PRESENT_NORM:
+        return False
+    x, y = abs(float(target.leaves.statistics[a, NORM])), abs(float(golden.leaves.statistics[b, NORM]))
+    return abs(x - y) <= SAME_NORM * max(x, y)
