@@ -53,8 +53,7 @@ def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0, al
     except OSError as problem:
         raise UserError(f"cannot listen on {host}:{port}: {problem.strerror or problem}. Choose another port with --port.") from None
     return make_server(host, listening.getsockname()[1], application(finder, host, allow_writing), threaded=True,
-                         request_handler=_QuietHandler,
-                       fd=listening.detach())
+                       request_handler=_QuietHandler, fd=listening.detach())
 
 
 def application(finder: RunFinder, host: str, allow_writing: bool = False) -> WSGIApplication:

@@ -31,6 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("directory", help="what graph-convert wrote to with -o, or an address such as s3://bucket/logs")
     serve.add_argument("--port", type=int, default=6007, help="0 takes a free one (default: %(default)s)")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, this machine only)")
+    serve.add_argument("--allow-writing", action="store_true", help="let the page convert dumps that lie below the directory")
     serve.set_defaults(command=_serve)
 
     doctor = commands.add_parser("doctor", help="say which TensorBoard, plugins and graph files are found, and what is wrong with them")
