@@ -153,20 +153,11 @@ def _finite(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def _chunk(facts: PairFacts, start: int, raw_target: NDArray[Any], raw_golden: NDArray[Any]) -> Chunk:
-    mismatches = 0
-    if raw_target.dtype.kind in "iu" and raw_golden.dtype.kind in "iu":
-        difference = _integer_distance(raw_target, raw_golden)
-        target, golden = raw_target, raw_golden = raw_target.astype(np.float64), raw_golden.astype(np.float64)
-    else:
-        kind = np.complex128 if "c" in (raw_target.dtype.kind, raw_golden.dtype.kind) else np.float64
-        target, golden = raw_target, raw_golden = raw_target.astype(kind, copy=False), raw_golden.astype(kind, copy=False)
-        difference = magnitude(target - golden)
-        if not math.isfinite(float(difference.max())):  # a NaN among them makes the maximum NaN
-            finite = np.isfinite(target) & np.isfinite(golden)
-            same = _same_kind(target, golden)
-            difference[~finite] = np.where(same[~finite], 0.0, np.inf)
-            mismatches = int(np.count_nonzero(~finite & ~same))
-            target, golden = np.where(finite, target, 0), np.where(finite, golden, 0)
+    raw_target, raw_golden, difference, finite = differences(raw_target, raw_golden)
+    target, golden, mismatches = raw_target, raw_golden, 0
+    if finite is not None:
+        mismatches = int(np.count_nonzero(~finite & (difference != 0)))
+        target, golden = np.where(finite, target, 0), np.where(finite, golden, 0)
     golden_magnitude = magnitude(golden)
     divisor = golden_magnitude if golden_magnitude.all() else np.where(golden_magnitude == 0, facts.division_epsilon, golden_magnitude)
     return Chunk(
@@ -178,6 +169,25 @@ def _chunk(facts: PairFacts, start: int, raw_target: NDArray[Any], raw_golden: N
         scaled_target=target if facts.target_power == 0 else target * math.ldexp(1.0, facts.target_power),
         scaled_golden=golden if facts.golden_power == 0 else golden * math.ldexp(1.0, facts.golden_power),
     )
+
+
+def differences(target: NDArray[Any], golden: NDArray[Any],
+                ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], NDArray[np.bool_] | None]:
+    """(target, golden, |target - golden|, where both are finite) of decoded numbers; both come back as float64 or complex128.
+
+    The difference is 0 where both sides hold the same non-finite element, inf where a non-finite element has another
+    opposite; None in place of the last column: everything is finite. Integers are subtracted exactly.
+    """
+    if target.dtype.kind in "iu" and golden.dtype.kind in "iu":
+        return target.astype(np.float64), golden.astype(np.float64), _integer_distance(target, golden), None
+    kind = np.complex128 if "c" in (target.dtype.kind, golden.dtype.kind) else np.float64
+    target, golden = target.astype(kind, copy=False), golden.astype(kind, copy=False)
+    difference = magnitude(target - golden)
+    if math.isfinite(float(difference.max(initial=0.0))):  # a NaN among them makes the maximum NaN
+        return target, golden, difference, None
+    finite = np.isfinite(target) & np.isfinite(golden)
+    difference[~finite] = np.where(_same_kind(target, golden)[~finite], 0.0, np.inf)
+    return target, golden, difference, finite
 
 
 def _same_kind(target: NDArray[Any], golden: NDArray[Any]) -> NDArray[np.bool_]:
