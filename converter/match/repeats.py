@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from converter.match.modules import ModuleTable, TensorFeature
 from converter.match.similarity import FORBIDDEN, Fit, name_fit
 
@@ -9,15 +11,63 @@ from converter.match.similarity import FORBIDDEN, Fit, name_fit
 PROBES = 8
 
 
-def list_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int, partner: dict[int, tuple[int, ...]]) -> Fit:
-    """How well two repeats fit: number of blocks, parameters of a block, names of what is inside."""
-    blocks_t, blocks_g = target.children[t], golden.children[g]
+@dataclass(frozen=True)
+class Atom:
+    """What an alignment takes as one: a leaf module, or a repeat of blocks (modules of one kind with modules inside)."""
+
+    modules: tuple[int, ...]  # the leaf, or the blocks in call order
+    repeat: bool
+    owner: int  # the level that holds nothing but the blocks (a ModuleList); -1 = the blocks stand among other modules
+
+
+def atoms(table: ModuleTable, module: int) -> list[Atom]:
+    """Leaf modules and repeats below a module, in call order; the levels in between are looked through.
+
+    A repeat is a level of its own (ModuleTable.is_list), or two and more blocks of one class that follow each other among
+    other modules: not every model keeps its layers in a list.
+    """
+    found: list[Atom] = []
+    waiting = [module]
+    while waiting:
+        level = waiting.pop()
+        children = table.children[level]
+        position = 0
+        while position < len(children):
+            child = children[position]
+            end = position + 1
+            if _is_block(table, child):
+                name = table.class_name[child]
+                while end < len(children) and _is_block(table, children[end]) and table.class_name[children[end]] == name:
+                    end += 1
+            if end - position >= 2:
+                found.append(Atom(tuple(children[position:end]), True, -1))
+            elif not table.children[child]:
+                found.append(Atom((child,), False, -1))
+            elif table.is_list(child):
+                found.append(Atom(tuple(table.children[child]), True, child))
+            else:
+                waiting.append(child)
+            position = end
+    found.sort(key=lambda atom: table.first[atom.modules[0]])
+    return found
+
+
+def _is_block(table: ModuleTable, module: int) -> bool:
+    return bool(table.children[module]) and bool(table.class_name[module]) and not table.is_list(module)
+
+
+def list_fit(target: ModuleTable, t: Atom, golden: ModuleTable, g: Atom, partner: dict[int, tuple[int, ...]]) -> Fit:
+    """How well two repeats fit: number of blocks, parameters of a block, names of what holds them."""
+    blocks_t, blocks_g = t.modules, g.modules
     others = set(blocks_g)
     paired = [block for block in blocks_t if block in partner]
     if paired:
         inside = sum(1 for block in paired if partner[block][0] in others)
         return Fit(50.0 if inside * 2 > len(paired) else FORBIDDEN, "blocks paired by name")
-    score, evidence = name_fit(target, t, golden, g)
+    score = 0.0
+    evidence: list[str] = []
+    if t.owner > 0 and g.owner > 0:
+        score, evidence = name_fit(target, t.owner, golden, g.owner)
     if len(blocks_t) == len(blocks_g):
         score += 3.0
         evidence.append(f"{len(blocks_t)} blocks each")
@@ -55,14 +105,14 @@ def _block_outputs(table: ModuleTable, block: int) -> tuple[TensorFeature, ...]:
     return table.features(block).outputs
 
 
-def pair_blocks(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> list[tuple[int, int, str]]:
+def pair_blocks(target: ModuleTable, t: Atom, golden: ModuleTable, g: Atom) -> list[tuple[int, int, str]]:
     """(target block, golden block, evidence) in call order.
 
     Equally many blocks pair in order. Otherwise (a pipeline stage against the whole model, a layer left out) the
     shorter repeat is laid over the longer one where the most parameters have equal values; without any such sign
     by equal index; without that, nothing is paired.
     """
-    blocks_t, blocks_g = _in_index_order(target, t), _in_index_order(golden, g)
+    blocks_t, blocks_g = _in_index_order(target, t.modules), _in_index_order(golden, g.modules)
     if len(blocks_t) == len(blocks_g):
         return [(a, b, f"block {i + 1} of {len(blocks_t)}") for i, (a, b) in enumerate(zip(blocks_t, blocks_g))]
     longer = max(len(blocks_t), len(blocks_g))
@@ -90,12 +140,11 @@ def pair_blocks(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> lis
     return [(block, by_name[target.component(block)], "equal block index") for block in blocks_t if target.component(block) in by_name]
 
 
-def _in_index_order(table: ModuleTable, module: int) -> list[int]:
+def _in_index_order(table: ModuleTable, blocks: tuple[int, ...]) -> list[int]:
     """Blocks by their number where they have one (experts are called in any order), else in call order."""
-    children = table.children[module]
-    if all(table.component(child).isdigit() for child in children):
-        return sorted(children, key=lambda child: int(table.component(child)))
-    return list(children)
+    if all(table.component(block).isdigit() for block in blocks):
+        return sorted(blocks, key=lambda block: int(table.component(block)))
+    return list(blocks)
 
 
 def _same_weights(target: ModuleTable, a: int, golden: ModuleTable, b: int) -> bool:

@@ -19,7 +19,7 @@ from converter.match.fused import find_groups, names_a_part
 from converter.match.modules import ModuleTable
 from converter.match.pairing import How, Relation
 from converter.match.paths import PathPair
-from converter.match.repeats import list_fit, pair_blocks
+from converter.match.repeats import Atom, atoms, list_fit, pair_blocks
 from converter.match.similarity import FORBIDDEN, PAIR_SCORE, PROPOSE_SCORE, Fit, activation_fit, leaf_fit, name_fit
 
 FIXED = 1000.0  # score of atoms that an earlier step has paired
@@ -34,6 +34,7 @@ class _State:
     partner_golden: dict[int, tuple[int, ...]]
     pairs: list[PathPair] = field(default_factory=list)
     proposals: list[PathPair] = field(default_factory=list)
+    looked_into: set[int] = field(default_factory=set)  # target blocks whose contents are aligned
     # (signature, signature) → what was found inside two such blocks, by relative path
     known_blocks: dict[tuple[int, int], list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]] = field(
         default_factory=dict
@@ -73,81 +74,64 @@ def _nothing_left(table: ModuleTable, partner: dict[int, tuple[int, ...]]) -> bo
     return all(number in partner or not table.called(number) for number in range(len(table.path)))
 
 
-def atoms(table: ModuleTable, module: int) -> list[int]:
-    """Leaf modules and repeated blocks below a module, in call order. A repeat is told from a leaf by having children."""
-    found: list[int] = []
-    stack = list(reversed(table.children[module]))
-    while stack:
-        number = stack.pop()
-        if not table.children[number] or table.is_list(number):
-            found.append(number)
-        else:
-            stack.extend(reversed(table.children[number]))
-    found.sort(key=lambda number: table.first[number])
-    return found
-
-
 def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
     """Align what two levels hold. Returns the pairs of blocks to align next."""
+    state.looked_into.add(t)
     target, golden = state.target, state.golden
     mine, other = atoms(target, t), atoms(golden, g)
     if not mine or not other:
         return []
-    is_list_mine = [bool(target.children[number]) for number in mine]
-    is_list_other = [bool(golden.children[number]) for number in other]
     fits: dict[tuple[int, int], Fit] = {}
 
     def score(i: int, j: int) -> float:
         a, b = mine[i], other[j]
-        fixed = state.partner.get(a)
-        if fixed is not None:
-            return FIXED if fixed == (b,) else FORBIDDEN
-        if b in state.partner_golden or is_list_mine[i] != is_list_other[j]:
+        if a.repeat != b.repeat:
             return FORBIDDEN
+        if not a.repeat:
+            fixed = state.partner.get(a.modules[0])
+            if fixed is not None:
+                return FIXED if fixed == b.modules else FORBIDDEN
+            if b.modules[0] in state.partner_golden or _part_of_fused(target, a.modules[0], golden, b.modules[0]):
+                return FORBIDDEN
         fit = fits.get((i, j))
-        if fit is None and _part_of_fused(target, a, golden, b):
-            return FORBIDDEN
         if fit is None:
-            fit = list_fit(target, a, golden, b, state.partner) if is_list_mine[i] else leaf_fit(target, a, golden, b)
+            fit = (
+                list_fit(target, a, golden, b, state.partner)
+                if a.repeat
+                else leaf_fit(target, a.modules[0], golden, b.modules[0])
+            )
             fits[i, j] = fit
         return fit.score
 
-    free_mine = [i for i, number in enumerate(mine) if number not in state.partner and not is_list_mine[i]]
-    free_other = [j for j, number in enumerate(other) if number not in state.partner_golden and not is_list_other[j]]
+    free_mine = [i for i, atom in enumerate(mine) if not atom.repeat and atom.modules[0] not in state.partner]
+    free_other = [j for j, atom in enumerate(other) if not atom.repeat and atom.modules[0] not in state.partner_golden]
+    leaves_mine, leaves_other = [mine[i].modules[0] for i in free_mine], [other[j].modules[0] for j in free_other]
     splits = [
         (free_mine[group.whole], tuple(free_other[p] for p in group.parts), group.fit)
-        for group in find_groups(target, [mine[i] for i in free_mine], golden, [other[j] for j in free_other])
+        for group in find_groups(target, leaves_mine, golden, leaves_other)
     ]
     joins = [
         (tuple(free_mine[p] for p in group.parts), free_other[group.whole], group.fit)
-        for group in find_groups(golden, [other[j] for j in free_other], target, [mine[i] for i in free_mine])
+        for group in find_groups(golden, leaves_other, target, leaves_mine)
     ]
     aligned = align_atoms(len(mine), len(other), score, splits, joins, PROPOSE_SCORE)
     following: list[tuple[int, int]] = []
     for left, right, fit in aligned:
-        a = tuple(mine[i] for i in left)
-        b = tuple(other[j] for j in right)
-        if a[0] in state.partner:
-            continue
+        first, second = mine[left[0]], other[right[0]]
         if fit is None:
-            fit = fits[left[0], right[0]]
-        if len(a) == 1 and len(b) == 1:
-            if is_list_mine[left[0]]:
-                if fit.score >= PAIR_SCORE:
-                    if target.called(a[0]) and golden.called(b[0]):
-                        state.add(a, b, Relation.SAME, fit)
-                    following.extend(_pair_list(state, a[0], b[0], fit))
-                continue
-            state.add(a, b, Relation.SAME, fit)
-        else:
-            state.add(a, b, Relation.CONCAT, fit)
+            fit = fits.get((left[0], right[0]), Fit(FIXED, ""))
+        if first.repeat:
+            if fit.score >= PAIR_SCORE:
+                following.extend(_pair_list(state, first, second, fit))
+        elif first.modules[0] not in state.partner:
+            relation = Relation.SAME if len(left) == len(right) == 1 else Relation.CONCAT
+            state.add(tuple(mine[i].modules[0] for i in left), tuple(other[j].modules[0] for j in right), relation, fit)
     # Repeats whose blocks were paired by name still may hold modules that were not.
-    for i, repeat in enumerate(mine):
-        if is_list_mine[i]:
-            for block in target.children[repeat]:
-                partner = state.partner.get(block)
-                if partner is not None and len(partner) == 1 and (block, partner[0]) not in following:
-                    following.append((block, partner[0]))
+    for atom in mine:
+        for block in atom.modules if atom.repeat else ():
+            partner = state.partner.get(block)
+            if partner is not None and len(partner) == 1 and block not in state.looked_into:
+                following.append((block, partner[0]))
     return following
 
 
@@ -159,15 +143,19 @@ def _part_of_fused(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> 
     return not (mine and len(mine) == len(other) and all(any(a.agrees(b) for b in other) for a in mine))
 
 
-def _pair_list(state: _State, t: int, g: int, fit: Fit) -> list[tuple[int, int]]:
+def _pair_list(state: _State, t: Atom, g: Atom, fit: Fit) -> list[tuple[int, int]]:
     """Pair the blocks of two repeats. Blocks of a structure seen before get their contents at once."""
     target, golden = state.target, state.golden
     following: list[tuple[int, int]] = []
+    called = t.owner > 0 and g.owner > 0 and target.called(t.owner) and golden.called(g.owner)
+    if called and t.owner not in state.partner and g.owner not in state.partner_golden:
+        state.add((t.owner,), (g.owner,), Relation.SAME, fit)
     for a, b, evidence in pair_blocks(target, t, golden, g):
         if a in state.partner or b in state.partner_golden:
             continue
         if target.called(a) and golden.called(b):
             state.add((a,), (b,), Relation.SAME, Fit(max(fit.score, PAIR_SCORE), evidence))
+        state.looked_into.add(a)
         key = (target.signature(a), golden.signature(b))
         known = state.known_blocks.get(key)
         if known is None:
