@@ -3,6 +3,7 @@ import { formatBytes } from '../core/format';
 import { local, t } from '../i18n';
 import { chosen, failure, loading, runs } from '../state/app';
 import { listRuns, openGraph } from '../state/open';
+import { ConvertPanel, mayConvert } from './panels/convert';
 
 function Failure() {
   const retry = (): void => {
@@ -48,6 +49,7 @@ export function Empty() {
       {list.scanning ? <p role="status">{t('empty.scanning')}</p> : null}
       <p>{t('empty.how')}</p>
       <pre>{t('empty.command')}</pre>
+      {mayConvert() ? <ConvertPanel /> : null}
       {broken.length > 0 ? (
         <>
           <p>{t('empty.unreadable')}</p>

@@ -7,7 +7,7 @@ import { PANELS } from './panels';
 export function Rail() {
   return (
     <nav class="rail" aria-label={t('panel.rail')}>
-      {PANELS.map((entry) => (
+      {PANELS.filter((entry) => entry.shown?.() ?? true).map((entry) => (
         <button
           key={entry.id}
           class={panel.value === entry.id ? 'on' : ''}

@@ -3,10 +3,10 @@ import { computed } from '@preact/signals';
 import { CauseClass, isMeasured } from '../core/colouring';
 import { FINDING_GROUPS, type FindingGroup } from '../core/findings';
 import { formatCount, formatError } from '../core/format';
-import { Direction, sideOf, type Graph, type NodeRef } from '../core/types';
+import { Cause, Direction, pairNodes, sideOf, type Graph, type NodeRef } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
 import { select } from '../state/actions';
-import { findingFilter, graph, names, panel } from '../state/app';
+import { expectedTarget, findingFilter, graph, hideExpected, names, panel } from '../state/app';
 import { findingList } from '../state/findings';
 import { SIGN_OF_KIND } from '../state/kinds';
 import { divergenceRef } from '../state/open';
@@ -105,6 +105,19 @@ const CLASS_OF_GROUP: Partial<Record<FindingGroup, number>> = {
   clean: CauseClass.clean,
 };
 
+/** Causes without those that a person marked as expected, while marks are hidden. */
+function shownCauses(open: Graph): { readonly parameter: number; readonly introduced: number } {
+  const counts = { parameter: open.summary.causes?.parameter ?? 0, introduced: open.summary.causes?.introduced ?? 0 };
+  if (!hideExpected.value) return counts;
+  for (const node of expectedTarget.value) {
+    const pair = open.target.pair[node];
+    if (pair < 0 || pairNodes(open.pairs, pair, 'target')[0] !== node) continue;
+    if (open.verdicts.cause[pair] === Cause.parameter) counts.parameter--;
+    else if (open.verdicts.cause[pair] === Cause.introduced) counts.introduced--;
+  }
+  return counts;
+}
+
 /** Parameter and introduced are counted apart here although the list filters them together. */
 function Counts({ open }: { readonly open: Graph }) {
   const list = findingList.value;
@@ -120,13 +133,13 @@ function Counts({ open }: { readonly open: Graph }) {
       <b>{formatCount(count)}</b> <span class="word">{text}</span>
     </button>
   );
-  const causeCounts = open.summary.causes;
+  const causeCounts = shownCauses(open);
   const rest = FINDING_GROUPS.filter((group) => group !== 'cause' && group !== 'clean' && list.counts[group] > 0);
   return (
     <div class="chips">
       {measured(open) ? chip('clean', list.counts.clean, CauseClass.clean, t('class.clean'), ['clean']) : null}
-      {measured(open) ? chip('parameter', causeCounts?.parameter ?? 0, CauseClass.parameter, t('class.parameter'), ['cause']) : null}
-      {measured(open) ? chip('introduced', causeCounts?.introduced ?? 0, CauseClass.introduced, t('class.introduced'), ['cause']) : null}
+      {measured(open) ? chip('parameter', causeCounts.parameter, CauseClass.parameter, t('class.parameter'), ['cause']) : null}
+      {measured(open) ? chip('introduced', causeCounts.introduced, CauseClass.introduced, t('class.introduced'), ['cause']) : null}
       {rest.map((group) => chip(group, list.counts[group], CLASS_OF_GROUP[group] ?? 0, t(`findings.${group}` as TextKey), [group]))}
       {open.summary.warnings.length > 0 ? (
         <button class="chip" aria-expanded={warningsOpen.value} onClick={() => (warningsOpen.value = !warningsOpen.value)}>

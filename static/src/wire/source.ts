@@ -28,6 +28,7 @@ export interface RunList {
   readonly scanning: boolean;
   readonly logdir_empty: boolean;
   readonly writable: boolean;
+  readonly converting?: boolean; // conversions may be started in the browser
   readonly host: string;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ComponentType } from 'preact';
 import type { TextKey } from '../../i18n';
+import { ConvertPanel, mayConvert } from './convert';
 import { FindingsPanel } from './findings';
 import { MappingPanel } from './mapping';
 import { MatchesPanel } from './matches';
@@ -17,6 +18,7 @@ export interface PanelEntry {
   readonly icon: string; // path data of a 16 × 16 icon, drawn with the current colour as a stroke
   readonly key?: string; // keyboard shortcut
   readonly component: ComponentType;
+  readonly shown?: () => boolean; // left out = always
 }
 
 export const PANELS: readonly PanelEntry[] = [
@@ -26,4 +28,5 @@ export const PANELS: readonly PanelEntry[] = [
   { id: 'mapping', title: 'mapping.title', icon: 'M2 3h4v3H2zM10 2h4v3h-4zM10 7h4v3h-4zM10 12h4v2.500h-4zM6 4.500h4M8 4.500v8.700h2M8 8.500h2', key: 'l', component: MappingPanel },
   { id: 'triage', title: 'triage.title', icon: 'M4 14V2.500h8l-2 3 2 3H4', key: 'e', component: TriagePanel },
   { id: 'share', title: 'share.title', icon: 'M8 10V2M5 4.500L8 2l3 2.500M3 8v6h10V8', component: SharePanel },
+  { id: 'convert', title: 'convert.title', icon: 'M8 2v8M5 7.500L8 10.500l3-3M3 13.500h10', component: ConvertPanel, shown: mayConvert },
 ];

@@ -1,4 +1,5 @@
 /** Everything that fits the query: names, numbers and properties, as they are typed; menus write into the query, so that it can be learnt and shared. */
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { refOf, worstError } from '../../core/findings';
 import { formatCount, formatError } from '../../core/format';
@@ -45,6 +46,31 @@ function dtypeNames(): string[] {
   const all = new Set([...(known?.target?.names ?? []), ...(known?.golden?.names ?? [])]);
   // "torch.float32" and "Float32" are both found by their last component.
   return [...new Set([...all].map((name) => name.slice(name.lastIndexOf('.') + 1)))].sort();
+}
+
+const filtersOpen = signal(false);
+
+/** Filters and order in one line; the filters themselves only when asked for, so that the hits have the room. */
+function Tools({ open }: { readonly open: Graph }) {
+  const used = parsed.value.terms.filter((term) => term.kind !== 'name').length;
+  return (
+    <div class="search-tools">
+      <button class={filtersOpen.value || used > 0 ? 'tag on' : 'tag'} aria-expanded={filtersOpen.value} onClick={() => (filtersOpen.value = !filtersOpen.value)}>
+        {t('search.filters')}
+        {used > 0 ? ` ${used}` : ''} {filtersOpen.value ? '▴' : '▾'}
+      </button>
+      <label class="sort dim">
+        {t('search.sort')}
+        <select value={order.value} onChange={(event) => (order.value = (event.currentTarget as HTMLSelectElement).value as Order)}>
+          {ORDERS.filter((item) => open.golden || item === 'call').map((item) => (
+            <option key={item} value={item}>
+              {t(`search.sort.${item}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
 }
 
 function Filters({ open }: { readonly open: Graph }) {
@@ -178,18 +204,9 @@ export function SearchPanel() {
       <h2>
         {t('search.title')} <span class="dim count">{t(rows.length === 1 ? 'search.hit' : 'search.hits', { count: formatCount(rows.length) })}</span>
       </h2>
-      <Filters open={open} />
+      <Tools open={open} />
+      {filtersOpen.value ? <Filters open={open} /> : null}
       <Problems of={parsed.value} />
-      <label class="sort dim">
-        {t('search.sort')}
-        <select value={order.value} onChange={(event) => (order.value = (event.currentTarget as HTMLSelectElement).value as Order)}>
-          {ORDERS.filter((item) => open.golden || item === 'call').map((item) => (
-            <option key={item} value={item}>
-              {t(`search.sort.${item}`)}
-            </option>
-          ))}
-        </select>
-      </label>
       {rows.length === 0 ? (
         <p class="dim hint">{t('search.none')}</p>
       ) : (

@@ -1,0 +1,197 @@
+/** Converting dumps that lie below the log directory, where the server was started to allow it. */
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { local, t } from '../../i18n';
+import { graph, runs } from '../../state/app';
+import { cancel, conversion, dumps, failure, openResult, start, wantDumps, type Conversion } from '../../state/convert';
+import { policies, templates, wantTemplates } from '../../state/mapping';
+import { marks } from '../../state/marks';
+
+const METHODS = ['auto', 'exact', 'fuzzy', 'mapping'] as const;
+const target = signal('');
+const golden = signal('');
+const method = signal<(typeof METHODS)[number]>('auto');
+const policy = signal('default');
+const overflow = signal(false);
+const withMatches = signal(false);
+const mapping = signal<{ readonly name: string; readonly text: string } | null>(null);
+
+export function mayConvert(): boolean {
+  return runs.value?.converting === true;
+}
+
+function value(event: Event): string {
+  return (event.currentTarget as HTMLSelectElement).value;
+}
+
+function Form() {
+  const list = dumps.value;
+  if (list === null) return <p class="dim">{t('convert.looking')}</p>;
+  if (list.length === 0) return <p class="dim">{t('convert.noDumps')}</p>;
+  const chosenTarget = target.value || (list[0]?.name ?? '');
+  const known = templates.value ?? [];
+  const begin = (event: Event): void => {
+    event.preventDefault();
+    void start({
+      target: chosenTarget,
+      golden: golden.value,
+      match: method.value,
+      policy: policy.value,
+      overflow: overflow.value,
+      mapping: golden.value ? mapping.value : null,
+      matches: golden.value && withMatches.value ? marks.value.matches : [],
+    });
+  };
+  const load = (event: Event): void => {
+    const input = event.currentTarget as HTMLInputElement;
+    const file = input.files?.[0];
+    if (file) void file.text().then((text) => (mapping.value = { name: file.name, text: text.replace(/^\ufeff/, '') }));
+    input.value = '';
+  };
+  const options = list.map((dump) => (
+    <option key={dump.name} value={dump.name}>
+      {dump.ranks > 1 ? `${dump.name} (${dump.ranks})` : dump.name}
+    </option>
+  ));
+  return (
+    <form class="rule-form" onSubmit={begin}>
+      <label class="field">
+        {t('convert.target')}
+        <select value={chosenTarget} onChange={(event) => (target.value = value(event))}>
+          {options}
+        </select>
+      </label>
+      <label class="field">
+        {t('convert.golden')}
+        <select value={golden.value} onChange={(event) => (golden.value = value(event))}>
+          <option value="">{t('convert.noGolden')}</option>
+          {options}
+        </select>
+      </label>
+      {golden.value ? (
+        <>
+          <label class="field">
+            {t('convert.match')}
+            <select value={method.value} onChange={(event) => (method.value = value(event) as (typeof METHODS)[number])}>
+              {METHODS.map((id) => (
+                <option key={id} value={id}>
+                  {t(`convert.match.${id}`)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field">
+            {t('convert.mapping')}
+            <select
+              value={mapping.value?.name ?? ''}
+              onChange={(event) => {
+                const found = known.find((item) => `${item.name}.yaml` === value(event));
+                mapping.value = found ? { name: `${found.name}.yaml`, text: found.text } : null;
+              }}
+            >
+              <option value="">{t('convert.noMapping')}</option>
+              {mapping.value && !known.some((item) => `${item.name}.yaml` === mapping.value?.name) ? <option value={mapping.value.name}>{mapping.value.name}</option> : null}
+              {known.map((item) => (
+                <option key={item.name} value={`${item.name}.yaml`} title={item.title}>
+                  {item.name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <div class="buttons">
+            <label class="action file">
+              {t('mapping.load')}
+              <input type="file" accept=".yaml,.yml" onChange={load} />
+            </label>
+          </div>
+          <label class="field">
+            {t('convert.policy')}
+            <select value={policy.value} onChange={(event) => (policy.value = value(event))}>
+              {(policies.value ?? ['default']).map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          {marks.value.matches.length > 0 ? (
+            <label class="check">
+              <input type="checkbox" checked={withMatches.value} onChange={(event) => (withMatches.value = (event.currentTarget as HTMLInputElement).checked)} /> {t('convert.matches')}
+            </label>
+          ) : null}
+        </>
+      ) : null}
+      <label class="check">
+        <input type="checkbox" checked={overflow.value} onChange={(event) => (overflow.value = (event.currentTarget as HTMLInputElement).checked)} /> {t('convert.overflow')}
+      </label>
+      <div class="buttons">
+        <button class="action main" type="submit">
+          {t('convert.start')}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Running({ now }: { readonly now: Conversion }) {
+  const last = now.lines[now.lines.length - 1] ?? '';
+  return (
+    <section class="block convert-page" aria-live="polite">
+      {now.state === 'running' ? (
+        <>
+          <progress max={100} value={now.percent} aria-label={t('convert.title')} />
+          <p class="dim">{t('convert.running', { stage: last || t('convert.title'), percent: now.percent })}</p>
+          <div class="buttons">
+            <button class="action" onClick={() => void cancel()}>
+              {t('convert.cancel')}
+            </button>
+          </div>
+        </>
+      ) : null}
+      {now.state === 'done' ? (
+        <>
+          <p>{t('convert.done', { run: now.run })}</p>
+          <div class="buttons">
+            <button class="action main" onClick={() => void openResult()}>
+              {t('convert.open')}
+            </button>
+            <button class="action" onClick={() => (conversion.value = null)}>
+              {t('convert.again')}
+            </button>
+          </div>
+        </>
+      ) : null}
+      {now.state === 'failed' || now.state === 'cancelled' ? (
+        <>
+          <p class={now.state === 'failed' ? 'problem' : ''} role="alert">
+            {now.state === 'failed' ? `${t('convert.failed')} ${now.error}` : t('convert.cancelled')}
+          </p>
+          <div class="buttons">
+            <button class="action" onClick={() => (conversion.value = null)}>
+              {t('convert.again')}
+            </button>
+          </div>
+        </>
+      ) : null}
+    </section>
+  );
+}
+
+export function ConvertPanel() {
+  useEffect(() => {
+    void wantDumps();
+    void wantTemplates();
+  }, [graph.value]);
+  return (
+    <div class="side-panel scrolls convert-page" tabIndex={0} role="region" aria-label={t('convert.title')}>
+      <h2>{t('convert.title')}</h2>
+      <p class="dim">{t('convert.how')}</p>
+      {failure.value ? (
+        <p class="problem" role="alert">
+          {local(failure.value)}
+        </p>
+      ) : null}
+      {conversion.value ? <Running now={conversion.value} /> : <Form />}
+    </div>
+  );
+}
