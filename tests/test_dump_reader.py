@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from converter.dumps import entries, reader, reference
+from converter.dumps import pieces, reader, reference
 from converter.dumps.columns import (
     PRESENT_BOOLEAN,
     PRESENT_EXACT,
@@ -66,7 +66,7 @@ def test_no_real_dump_needs_the_reference_reader(folder: Path, no_fallback: None
 def test_the_size_of_the_pieces_does_not_matter(size: int, monkeypatch: pytest.MonkeyPatch, no_fallback: None) -> None:
     folder = DATA / "megatron_vs_hf" / "megatron_bug_nan" / "step0" / "rank0"
     whole = plain(read_dump(folder))
-    monkeypatch.setattr(entries, "PIECE_SIZE", max(size, 200))
+    monkeypatch.setattr(pieces, "PIECE_SIZE", max(size, 200))
     assert plain(read_dump(folder)) == whole
 
 
@@ -378,7 +378,7 @@ def test_values_nested_beyond_reason_are_one_clear_sentence(tmp_path: Path) -> N
 
 
 def test_an_entry_larger_than_a_piece(tmp_path: Path, no_fallback: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "PIECE_SIZE", 1000)
+    monkeypatch.setattr(pieces, "PIECE_SIZE", 1000)
     data = {f"Functional.f.{i}.forward": {"input_args": [tensor() for _ in range(1 + 200 * (i == 1))]} for i in range(3)}
     assert np_lengths(read_dump(write_dump(tmp_path, data))) == [1, 201, 1]
 
@@ -388,8 +388,9 @@ def np_lengths(dump: Any) -> list[int]:
     return [end - begin for begin, end in zip([0, *ends], ends)]
 
 
-def test_dumps_written_without_indentation(tmp_path: Path) -> None:
-    data = {f"Functional.f.{i}.forward": {"input_args": [tensor()] * i} for i in range(4)}
+@pytest.mark.parametrize("strange", [None, {"type": "x", "unknown": 1}, [[tensor()]], math.nan])
+def test_dumps_written_without_indentation(tmp_path: Path, strange: Any, no_fallback: None) -> None:
+    data = {f"值.f.{i}.forward": {"input_args": [tensor(math.inf)] * (i - 1) + [strange] * min(i, 1)} for i in range(4)}
     assert np_lengths(read_dump(write_dump(tmp_path, data, indent=None))) == [0, 1, 2, 3]
 
 
@@ -427,7 +428,7 @@ def test_repeated_nodes_are_named_and_the_last_one_counts(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("text", ['"a": {}', '"a": {\n   "output": []\n  }'])
 def test_repeated_nodes_are_found_in_every_piece(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "PIECE_SIZE", 100)
+    monkeypatch.setattr(pieces, "PIECE_SIZE", 100)
     body = ",\n  ".join([text] + [f'"b{i}": {{\n   "output": []\n  }}' for i in range(50)] + [text])
     dump = read_dump(write_texts(tmp_path, f'{{\n "data": {{\n  {body}\n }}\n}}'))
     assert dump.warnings[0].startswith('dump.json: 1 repeated key, the last value counts: "a"')

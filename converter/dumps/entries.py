@@ -1,16 +1,12 @@
-"""Reads the entries of dump.json in pieces of the file, so that neither its text nor its objects are in memory at once.
+"""Decodes entries of dump.json and adds their leaves to the table, many at a time.
 
-A dump is written indented. Behind every entry then stands the same text: line break, indentation, "},", line break, indentation, quote.
-Cut there, `{ piece }` must be an object of its own; and if every piece is, and the text before and behind the pieces is an object
-with an empty `data`, then the whole file is the object that was read. Where that does not hold, `Unreadable` sends the caller to the
-reference reader.
+How the text comes is told in pieces.py (indented files, piece by piece) and whole.py (all others). `Unreadable` sends the caller to
+the next way of reading, at last to the reference reader.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
@@ -22,15 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.dumps.columns import Role
-from converter.dumps.json_file import BYTE_ORDER_MARK, SURROGATE, parse
+from converter.dumps.json_file import parse
 from converter.dumps.leaf import GROUP_KEYS, GROUPS, flatten_entry, is_parameters_grad
 from converter.dumps.leaf_table import Block, LeafTable, NotTyped
-from converter.dumps.non_finite import DELETE, mark_non_finite, unmark
-from converter.dumps.typed import decode_entries, decode_object, decode_wide_entries, decode_wide_entry, split_entries
+from converter.dumps.non_finite import DELETE, unmark
+from converter.dumps.typed import decode_entries, decode_wide_entries, decode_wide_entry, split_entries
 from converter.errors import UserError
-
-PIECE_SIZE = 1 << 19
-_DATA = re.compile(rb'"data"\s*:\s*\{(\n[ \t]*)"')
 
 
 class Unreadable(Exception):
@@ -51,76 +44,7 @@ class Entries:
     checksum: int = 0
 
 
-def read_entries(path: Path) -> Entries:
-    """Read dump.json piece by piece. Raises Unreadable when the file needs another way of reading."""
-    entries = Entries()
-    buffer = bytearray(4 * PIECE_SIZE)
-    with open(path, "rb", buffering=0) as file:
-        begin = 1  # buffer[begin:end] is text that is not read yet; the byte before it is free
-        end = _fill(file.readinto, buffer, begin, entries)
-        if buffer.startswith(BYTE_ORDER_MARK, begin):
-            begin += len(BYTE_ORDER_MARK)
-        start = _DATA.search(buffer, begin, end)
-        if start is None:
-            if end - begin >= PIECE_SIZE - len(BYTE_ORDER_MARK):
-                raise Unreadable
-            entries.header = _header(bytes(buffer[begin:end]))  # a structure dump: no entries
-            return entries
-        head, indent = bytes(buffer[begin:start.start(1)]), start[1]
-        del start  # it holds on to the buffer
-        boundary = indent + b"}," + indent + b'"'
-        begin += len(head)
-        while True:
-            cut = buffer.rfind(boundary, begin, end)
-            if cut >= 0:
-                comma = cut + len(indent) + 1
-                _read_piece(entries, buffer, begin, comma, boundary)
-                begin = comma + 1
-            buffer, begin, end = _move(buffer, begin, end)
-            filled = _fill(file.readinto, buffer, end, entries)
-            if filled == end:
-                break
-            end = filled
-    rest = bytes(buffer[begin:end]).rstrip()
-    last = rest.rfind(b"}", 0, -1)
-    if last < 0:
-        raise Unreadable
-    entries.header = _header(head + rest[last:])
-    _read_piece(entries, buffer, begin, begin + last, boundary)
-    _refuse_doubtful(entries)
-    return entries
-
-
-def _fill(readinto: Callable[[memoryview], int], buffer: bytearray, end: int, entries: Entries) -> int:
-    """Read up to a piece of the file behind `end`; the new end. Notes size and checksum of the file as it lies on the disk."""
-    with memoryview(buffer) as view, view[end:end + PIECE_SIZE] as free:
-        count = readinto(free)
-        entries.checksum = zlib.crc32(free[:count], entries.checksum)
-    entries.size += count
-    return end + count
-
-
-def _move(buffer: bytearray, begin: int, end: int) -> tuple[bytearray, int, int]:
-    """Move the text that is not read yet to the front, into a larger buffer where an entry fills this one."""
-    rest = bytes(buffer[begin:end])
-    if len(rest) + 2 * PIECE_SIZE > len(buffer):
-        buffer = bytearray(2 * len(buffer))
-    buffer[1:1 + len(rest)] = rest
-    return buffer, 1, 1 + len(rest)
-
-
-def _header(text: bytes) -> dict[str, Any]:
-    """The file without its entries."""
-    try:
-        header = decode_object(text)
-    except msgspec.DecodeError:
-        raise Unreadable from None
-    if header.get("data") != {}:
-        raise Unreadable
-    return header
-
-
-def _refuse_doubtful(entries: Entries) -> None:
+def refuse_doubtful(entries: Entries) -> None:
     """Repeated names, and markers of non-finite numbers where no number can be, are for the reference reader."""
     if len(set(entries.names)) != len(entries.names):
         raise Unreadable
@@ -129,32 +53,22 @@ def _refuse_doubtful(entries: Entries) -> None:
         raise Unreadable
 
 
-def _read_piece(entries: Entries, buffer: bytearray, begin: int, end: int, boundary: bytes) -> None:
-    """Read buffer[begin:end], members of the object `data`. The bytes around it are lent for the braces."""
-    if buffer.find(DELETE, begin, end) >= 0 or (buffer.find(b"\\", begin, end) >= 0 and SURROGATE.search(buffer, begin, end)):
-        raise Unreadable
-    count = _count(buffer, begin, end, boundary)
-    mark_non_finite(buffer, begin, end)
-    before, behind = buffer[begin - 1], buffer[end]
-    buffer[begin - 1], buffer[end] = 0x7B, 0x7D  # { }
-    try:
-        _read_object(entries, memoryview(buffer)[begin - 1:end + 1], count)
-    except msgspec.DecodeError:
-        raise Unreadable from None
-    buffer[begin - 1], buffer[end] = before, behind
-
-
-def _read_object(entries: Entries, piece: memoryview, count: int) -> None:
+def read_object(entries: Entries, piece: memoryview, count: int) -> None:
     """Read an object in which `count` entries end like ordinary ones."""
     if not entries.wide and _read_typed(entries, decode_entries, piece, count):
         return
     if _read_typed(entries, decode_wide_entries, piece, count):
         entries.wide = True
         return
-    # Something here is out of the ordinary. Entry by entry, so that only those that are go the general way.
+    # Something here is out of the ordinary.
     texts = split_entries(piece)
     if len(texts) != count:
         _refuse_repeated(piece, len(texts))
+    read_texts(entries, texts)
+
+
+def read_texts(entries: Entries, texts: dict[str, msgspec.Raw]) -> None:
+    """Read entries one by one, so that only those that are out of the ordinary go the general way."""
     ordinary: dict[str, Any] = {}
     for name, text in texts.items():
         try:
@@ -176,16 +90,6 @@ def _read_typed(entries: Entries, decode: Callable[[memoryview], dict[str, Any]]
     except (msgspec.ValidationError, NotTyped):
         return False
     return True
-
-
-def _count(buffer: bytearray, begin: int, end: int, boundary: bytes) -> int:
-    """How many members end like ordinary entries: as often as the boundary occurs, and once more."""
-    view = np.frombuffer(buffer, dtype=np.uint8, count=end - begin, offset=begin)
-    indent = boundary.index(b"}")
-    braces = np.flatnonzero(view[indent:] == 0x7D) + indent  # far fewer than quotes or spaces
-    for back in range(1, indent + 1):
-        braces = braces[view[braces - back] == boundary[indent - back]]
-    return len(braces)
 
 
 def _refuse_repeated(piece: memoryview, count: int) -> None:

@@ -1,7 +1,9 @@
 """Reads a dump (a rank directory) into columns: the fast reader.
 
-dump.json is read in pieces and decoded straight into columns (entries.py); construct.json and stack.json are small enough to be
-decoded whole. Wherever a file is out of the ordinary, the reference reader takes over, which gives the same columns and the exact message.
+    1. dump.json      by pieces of the file, or as a whole, decoded straight into columns     pieces.py, whole.py, entries.py
+    2. construct.json and stack.json, which are small, as objects                             construct.py, stacks.py
+    3. all together                                                                           assemble.py
+Wherever a file is out of the ordinary, the reference reader takes over, which gives the same columns and the exact message.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from converter.dumps import reference
 from converter.dumps.assemble import FileRecord, assemble, entry_warnings
 from converter.dumps.columns import Dump
 from converter.dumps.construct import read_construct
-from converter.dumps.entries import Unreadable, read_entries
+from converter.dumps.entries import Entries, Unreadable
 from converter.dumps.json_file import deep_recursion, parse, read_file, repeated_keys_warning
 from converter.dumps.layout import CONSTRUCT_FILE, DUMP_FILE, require_files
+from converter.dumps.pieces import read_pieces
 from converter.dumps.typed import decode_object
+from converter.dumps.whole import read_whole
 
 
 def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
@@ -45,7 +49,7 @@ def _read(folder: Path) -> Dump:
     require_files(os.fspath(folder))
     try:
         with deep_recursion():
-            entries = read_entries(folder / DUMP_FILE)
+            entries = _read_entries(folder / DUMP_FILE)
     except (Unreadable, RecursionError, OSError):
         return reference.read_dump(folder)
     inputs: list[FileRecord] = [(DUMP_FILE, entries.size, entries.checksum)]
@@ -61,6 +65,13 @@ def _read(folder: Path) -> Dump:
     has_data[[node for node, name in zip(node_of_entry.tolist(), entries.names) if name in malformed] if malformed else []] = False
     leaves, row_end = entries.table.finish(node_of_entry, len(index))
     return assemble(folder, entries.header, construct, index, leaves, row_end, has_data, inputs, warnings, _load)
+
+
+def _read_entries(path: Path) -> Entries:
+    try:
+        return read_pieces(path)
+    except Unreadable:
+        return read_whole(path)
 
 
 def _number(construct_names: list[str], entry_names: list[str]) -> tuple[dict[str, int], NDArray[np.int64]]:
