@@ -38,7 +38,8 @@ def run_in_processes(work: Work, tasks: list[Any], arguments: tuple[Any, ...], j
         while (waiting or running) and not broken:
             try:
                 while waiting and len(running) < 2 * jobs:
-                    running[submit(pool, work, waiting[0], *arguments)] = waiting.popleft()
+                    future = submit(pool, work, waiting[0], *arguments)
+                    running[future] = waiting.popleft()
             except BrokenProcessPool:
                 break
             done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -91,7 +92,8 @@ def run_on_ray(work: Work, tasks: list[Any], arguments: tuple[Any, ...], lost: L
         waiting = deque(tasks)
         while waiting or running:
             while waiting and len(running) < most:
-                running[remote.remote(waiting[0], *arguments)] = waiting.popleft()
+                task = waiting.popleft()
+                running[remote.remote(task, *arguments)] = task
             done, _ = ray.wait(list(running), num_returns=1)
             for reference in done:
                 task = running.pop(reference)

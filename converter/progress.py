@@ -50,4 +50,7 @@ class Progress:
     @staticmethod
     def _line(percent: int, running: bool, error: str = "") -> None:
         content = {"current_progress": percent, "process_running": running, "error_msg": error}
-        print(f"PROGRESS: {json.dumps(content, ensure_ascii=False)}", flush=True)
+        try:
+            print(f"PROGRESS: {json.dumps(content, ensure_ascii=False)}", flush=True)
+        except BrokenPipeError:  # nobody listens any more: no reason to stop
+            pass
