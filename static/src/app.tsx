@@ -7,6 +7,7 @@ import { t } from './i18n';
 import { announcement, chosen, colouring, graph, locale, panel, query, runs, source, threshold } from './state/app';
 import { followSelection } from './state/details';
 import { listRuns, openGraph, noticeNewer } from './state/open';
+import { followHeatmap } from './state/heatmap';
 import { followRun } from './state/overview';
 import { exposeForTests } from './state/snapshot';
 import { findNode, followAddress, readAddress, type Address } from './state/url';
@@ -76,6 +77,7 @@ export function start(body: HTMLElement): void {
   followKeys(window);
   followSelection();
   followRun();
+  followHeatmap();
   exposeForTests();
 
   const address = readAddress();

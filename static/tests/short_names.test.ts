@@ -21,6 +21,10 @@ describe('labels of a list', () => {
     expect(new Set(distinctLabels(trails, 44)).size).toBe(trails.length);
   });
 
+  it('drop the separators before they drop letters', () => {
+    expect(distinctLabels([['model', 'layers.2', 'self_attention', 'linear_proj']], 22)).toEqual(['layers.2…linear_proj']);
+  });
+
   it('keep empty and single names', () => {
     expect(distinctLabels([[], ['x'], ['']], 10)).toEqual(['', 'x', '']);
   });

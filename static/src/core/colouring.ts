@@ -46,7 +46,7 @@ const STATUS_CLASSES: readonly ColourClass[] = [
 ];
 
 /** Decades of an error: ≤ threshold, then one class a decade up to 1, then above 1, then non-finite. */
-const SCALE_CLASSES: readonly ColourClass[] = [
+export const SCALE_CLASSES: readonly ColourClass[] = [
   entry('none', ''),
   entry('clean', ''),
   entry('unmatched', '∅'),
@@ -135,21 +135,22 @@ export function causeClasses(status: Uint8Array, cause: Uint8Array, measured = i
   return result;
 }
 
+/** Class of one value: at most the threshold counts as clean, NaN as not measured. */
+export function scaleClass(value: number, threshold: number): number {
+  if (Number.isNaN(value)) return 0;
+  if (value === Infinity) return SCALE_NONFINITE;
+  if (value <= threshold) return 1;
+  if (value < 1e-5) return SCALE_FIRST;
+  if (value < 1e-4) return SCALE_FIRST + 1;
+  if (value < 1e-3) return SCALE_FIRST + 2;
+  if (value < 1e-2) return SCALE_FIRST + 3;
+  if (value < 1e-1) return SCALE_FIRST + 4;
+  return value < 1 ? SCALE_FIRST + 5 : SCALE_FIRST + 6;
+}
+
 function scaleClasses(values: Float32Array, threshold: number): Uint8Array {
   const result = new Uint8Array(values.length);
-  for (let p = 0; p < values.length; p++) {
-    const value = values[p];
-    if (value !== value) result[p] = 0;
-    else if (value === Infinity) result[p] = SCALE_NONFINITE;
-    else if (value <= threshold) result[p] = 1;
-    else if (value < 1e-5) result[p] = SCALE_FIRST;
-    else if (value < 1e-4) result[p] = SCALE_FIRST + 1;
-    else if (value < 1e-3) result[p] = SCALE_FIRST + 2;
-    else if (value < 1e-2) result[p] = SCALE_FIRST + 3;
-    else if (value < 1e-1) result[p] = SCALE_FIRST + 4;
-    else if (value < 1) result[p] = SCALE_FIRST + 5;
-    else result[p] = SCALE_FIRST + 6;
-  }
+  for (let p = 0; p < values.length; p++) result[p] = scaleClass(values[p], threshold);
   return result;
 }
 

@@ -145,6 +145,9 @@ export function leafName(leaf: LeafView): string {
   }
 }
 
+/** A note names a side in English; its Chinese sentence continues with 侧. */
+const SIDES_ZH: Readonly<Record<string, string>> = { target: '待调试', golden: '标杆' };
+
 const SEVERITY: Readonly<Record<string, number>> = { error: 3, not_comparable: 2, warning: 1, note: 0 };
 
 /** Replaces {name} by the argument of that name; a missing one becomes "…". */
@@ -209,12 +212,13 @@ function reasonsOf(mask: number, catalogue: readonly ReasonText[], notes: Readon
     const text = catalogue.find((item) => item.code === code);
     const id = text?.id ?? String(code);
     const parameters = { ...impliedArguments(id, row), ...notes.get(code) };
+    const chinese = 'side' in parameters ? { ...parameters, side: SIDES_ZH[parameters.side] ?? parameters.side } : parameters;
     found.push({
       code,
       id,
       severity: text?.severity ?? 'note',
       en: fillReason(text?.text?.en ?? `reason ${code}`, parameters),
-      zh: fillReason(text?.text?.zh ?? `原因 ${code}`, parameters),
+      zh: fillReason(text?.text?.zh ?? `原因 ${code}`, chinese),
     });
   }
   return found.sort((a, b) => (SEVERITY[b.severity] ?? 0) - (SEVERITY[a.severity] ?? 0));

@@ -67,7 +67,7 @@ export function distinctLabels(trails: readonly (readonly string[])[], length: n
     if (!changed) break;
   }
   const full = trails.map((trail, i) => label(trail, shown[i]));
-  const cut = full.map((text) => shortenMiddle(text, length));
+  const cut = full.map((text) => (Array.from(text).length <= length ? text : shortenMiddle(text.replaceAll(`${SEPARATOR}…${SEPARATOR}`, '…'), length)));
   // Cutting the middle out may take away exactly what told two apart: then what they share at the start goes instead.
   for (const group of groups(cut)) {
     const distinct = new Set(group.map((i) => full[i]));

@@ -1,13 +1,14 @@
 /** Two languages, complete. `t` reads the locale signal, so whatever renders a text follows a switch. */
 import { locale } from '../state/app';
 import { core, type CoreKey } from './core';
+import { details, type DetailsKey } from './details';
 import { panels, type PanelsKey } from './panels';
 
-export type TextKey = CoreKey | PanelsKey;
+export type TextKey = CoreKey | DetailsKey | PanelsKey;
 
 export const dictionaries = {
-  en: { ...core.en, ...panels.en },
-  zh: { ...core.zh, ...panels.zh },
+  en: { ...core.en, ...details.en, ...panels.en },
+  zh: { ...core.zh, ...details.zh, ...panels.zh },
 } as const;
 
 /** `{name}` in a text is replaced by the argument of that name. */

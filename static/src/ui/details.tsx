@@ -11,6 +11,7 @@ import { copyText } from './copy';
 import { DetailTable } from './detail_table';
 import { detailTable, fullNames, pairTitle } from './detail_words';
 import { detailActions } from './detail_actions';
+import { HeatmapView } from './heatmap';
 import { Splitter } from './splitter';
 
 const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
@@ -156,6 +157,7 @@ export function Details() {
           {detailsFailure.value ? <p class="hint" role="alert">{local(detailsFailure.value)}</p> : null}
           {shown && shown.rows.length === 0 ? <p class="dim hint">{t('details.noRows')}</p> : null}
           {shown && shown.rows.length > 0 ? <DetailTable open={open} shown={shown} /> : null}
+          <HeatmapView />
           {shown && stackOpen.value ? <Stacks open={open} shown={shown} /> : null}
         </div>
       ) : null}

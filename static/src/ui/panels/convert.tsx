@@ -125,7 +125,7 @@ function Form() {
         <input type="checkbox" checked={overflow.value} onChange={(event) => (overflow.value = (event.currentTarget as HTMLInputElement).checked)} /> {t('convert.overflow')}
       </label>
       <div class="buttons">
-        <button class="action main" type="submit">
+        <button class="action primary" type="submit">
           {t('convert.start')}
         </button>
       </div>
@@ -152,7 +152,7 @@ function Running({ now }: { readonly now: Conversion }) {
         <>
           <p>{t('convert.done', { run: now.run })}</p>
           <div class="buttons">
-            <button class="action main" onClick={() => void openResult()}>
+            <button class="action primary" onClick={() => void openResult()}>
               {t('convert.open')}
             </button>
             <button class="action" onClick={() => (conversion.value = null)}>

@@ -401,7 +401,7 @@ function Effect({ open }: { readonly open: Graph }) {
         </>
       ) : null}
       <div class="buttons">
-        <button class="action main" disabled={!changedDraft.value || working.value || wrong !== null || previewing.value} onClick={() => void applyDraft()}>
+        <button class="action primary" disabled={!changedDraft.value || working.value || wrong !== null || previewing.value} onClick={() => void applyDraft()}>
           {working.value ? t('mapping.applying') : t('mapping.apply')}
         </button>
         <button class="action" disabled={!changedDraft.value} onClick={revertDraft}>

@@ -1,6 +1,6 @@
 /** Matching by hand: what is picked on each side, what to do with it, and the list of what was done. */
 import { marksAsYaml, withoutMatch, type MatchEntry, type RelationWord } from '../../core/marks';
-import { shortenMiddle } from '../../core/names';
+import { directionOf, shortenMiddle } from '../../core/names';
 import { sideOf, type Graph, type SideName } from '../../core/types';
 import { local, t, type TextKey } from '../../i18n';
 import { graph, panel, panelWidth, selectedPair, selection } from '../../state/app';
@@ -79,7 +79,7 @@ function Picking({ open }: { readonly open: Graph }) {
         </p>
       ) : null}
       <div class="buttons">
-        <button class="action main" disabled={obstacle.value !== null || working.value} onClick={matchPicked}>
+        <button class="action primary" disabled={obstacle.value !== null || working.value} onClick={matchPicked}>
           {t('matches.match')}
         </button>
         <button class="action" disabled={selectedPair.value < 0 || working.value} onClick={() => ref && takeApart(ref)}>
@@ -119,6 +119,12 @@ function Names({ open, side, list, length }: { readonly open: Graph; readonly si
 
 const MOST_SHOWN = 200;
 
+/** Forward or backward, by the first name that is in the graph. */
+function directionWord(open: Graph, entry: MatchEntry): string {
+  const ref = entry.target.length > 0 ? findNode(open, 'target', entry.target[0]) : null;
+  return ref ? t(`direction.${directionOf(open.target, ref.node)}`) : '';
+}
+
 function Entry({ open, entry }: { readonly open: Graph; readonly entry: MatchEntry }) {
   const length = Math.max(20, Math.floor(panelWidth.value / 7.6));
   return (
@@ -129,7 +135,7 @@ function Entry({ open, entry }: { readonly open: Graph; readonly entry: MatchEnt
       <span class="entry-words">
         <Names open={open} side="target" list={entry.target} length={length} />
         <Names open={open} side="golden" list={entry.golden} length={length} />
-        <small class="dim">{[entry.relation !== 'same' && entry.action === 'match' ? t(`matches.relation.${entry.relation}` as TextKey) : '', when(entry)].filter(Boolean).join(' · ')}</small>
+        <small class="dim">{[directionWord(open, entry), entry.relation !== 'same' && entry.action === 'match' ? t(`matches.relation.${entry.relation}` as TextKey) : '', when(entry)].filter(Boolean).join(' · ')}</small>
       </span>
       <button class="tool small" aria-label={t('matches.remove')} title={t('matches.remove')} onClick={() => change(withoutMatch(marks.value, entry))}>
         ×

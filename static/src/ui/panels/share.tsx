@@ -57,7 +57,7 @@ export function SharePanel() {
           {shareAddress()}
         </textarea>
         <div class="buttons">
-          <button class="action main" onClick={() => void copyText(shareAddress(), t('share.copied'))}>
+          <button class="action primary" onClick={() => void copyText(shareAddress(), t('share.copied'))}>
             {t('share.copy')}
           </button>
         </div>

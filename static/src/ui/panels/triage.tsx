@@ -7,7 +7,7 @@ import { textTable } from '../../core/name_search';
 import { markedNodes, patternChoices } from '../../core/triage';
 import { sideOf, type Graph } from '../../core/types';
 import { local, t } from '../../i18n';
-import { expectedGolden, expectedTarget, graph, hideExpected, panel, panelWidth, query, selection } from '../../state/app';
+import { expectedGolden, expectedTarget, graph, hideExpected, panel, query, selection } from '../../state/app';
 import { author, change, failure, kept, marks, setAuthor, signature } from '../../state/marks';
 
 const verdict = signal<TriageEntry['verdict']>('expected');
@@ -40,7 +40,7 @@ function MarkForm({ open }: { readonly open: Graph }) {
             <span>
               {t(`triage.choice.${choice.id}`)} <small class="dim">({formatCount(counted(open, { nodes: choice.pattern, side: ref.side, verdict: 'expected' }))})</small>
               <br />
-              <code title={choice.pattern}>{shortenMiddle(choice.pattern, Math.max(24, Math.floor(panelWidth.value / 7.5)))}</code>
+              <code title={choice.pattern}>{shortenMiddle(choice.pattern, 160)}</code>
             </span>
           </label>
         ))}
@@ -57,7 +57,7 @@ function MarkForm({ open }: { readonly open: Graph }) {
         <input type="text" value={note.value} maxLength={500} placeholder={t('triage.noteHint')} onInput={(event) => (note.value = (event.currentTarget as HTMLInputElement).value)} />
       </label>
       <div class="buttons">
-        <button class="action main" type="submit">
+        <button class="action primary" type="submit">
           {t('triage.mark')}
         </button>
       </div>
@@ -77,7 +77,7 @@ function Entry({ open, entry }: { readonly open: Graph; readonly entry: TriageEn
       </span>
       <span class="entry-words">
         <button class="link node-link" title={entry.nodes} onClick={show}>
-          {shortenMiddle(entry.nodes, Math.max(24, Math.floor(panelWidth.value / 7)))}
+          {shortenMiddle(entry.nodes, 160)}
         </button>
         {entry.note ? <span>{entry.note}</span> : null}
         <small class="dim">{[t(`triage.verdict.${entry.verdict}`), t(`side.${entry.side}`), t('triage.nodes', { count: formatCount(counted(open, entry)) }), entry.author ?? ''].filter(Boolean).join(' · ')}</small>
