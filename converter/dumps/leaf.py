@@ -1,6 +1,6 @@
 """What one leaf of an entry means: the rules of the dump format, applied to plain JSON values.
 
-Format: reference of msprobe 26.2 dumps. A leaf is an object with a text `type`; an object without one is a container
+Format: msprobe 26.2 dumps. A leaf is an object with a text `type` (or at least a text `dtype`); any other object is a container
 (keyword arguments, namedtuple, dataclass, P2P operation), and so is every list. A container adds its position or
 key to the name: "0.last_hidden_state", "position_embeddings.1". Empty lists hold nothing and are dropped; an empty object
 where a leaf should stand is what the collector writes for something it cannot describe, and is kept as OTHER.
@@ -75,7 +75,8 @@ def flatten_entry(entry: dict[str, Any], gradients: bool) -> list[Row]:
 
 
 def is_leaf(value: dict[str, Any]) -> bool:
-    return isinstance(value.get("type"), str)
+    """Whether an object is a leaf and no container: containers hold leaves, and no text, under these keys."""
+    return isinstance(value.get("type"), str) or isinstance(value.get("dtype"), str)
 
 
 def flatten(role: int, name: str, value: Any, rows: list[Row]) -> None:
@@ -98,7 +99,7 @@ def flatten(role: int, name: str, value: Any, rows: list[Row]) -> None:
 
 
 def leaf_row(role: int, name: str, leaf: dict[str, Any]) -> Row:
-    """The row of an object with a text `type`."""
+    """The row of an object that `is_leaf`."""
     if "dtype" in leaf or "shape" in leaf:
         return tensor_row(role, name, leaf)
     type_name = leaf["type"]

@@ -97,6 +97,9 @@ class LeafTable:
         dtype = _ids(self._dtype_ids, list(map(attrgetter("dtype"), leaves)), self.strings)
         shape = _ids(self._shape_ids, list(map(attrgetter("shape"), leaves)), self._shapes)
         wide = WideLeaf in set(map(type, chain.from_iterable(block.leaves for block in blocks)))
+        types = list(map(attrgetter("type"), leaves))
+        if UNSET in types and any(leaf.type is UNSET and leaf.dtype.__class__ is not str and leaf not in _EMPTY_OBJECTS for leaf in leaves):
+            raise NotTyped
         is_tensor = (dtype != _UNSET_ID) | (shape != _UNSET_ID)
         tensors = np.flatnonzero(is_tensor)
         statistics = np.full((count, 4), math.nan, dtype=np.float64)
@@ -111,7 +114,7 @@ class LeafTable:
             "entry": np.concatenate([block.entry for block in blocks]),
             "role": np.repeat(np.array([block.role for block in blocks], dtype=np.uint8), [len(block.leaves) for block in blocks]),
             "name": np.concatenate([block.name for block in blocks]),
-            "type": self._texts(list(map(attrgetter("type"), leaves))),
+            "type": self._texts(types),
             "dtype": np.maximum(dtype, -1),
             "shape": np.maximum(shape, -1),
             "requires_grad": np.fromiter(map(_REQUIRES_GRAD.__getitem__, map(attrgetter("requires_grad"), leaves)), dtype=np.uint8),
@@ -147,8 +150,6 @@ class LeafTable:
 
     def _row_id(self, leaf: Leaf) -> int:
         if leaf.type is UNSET:
-            if leaf not in _EMPTY_OBJECTS:
-                raise NotTyped
             return _EMPTY_OBJECT_ID
         if leaf.value.__class__ not in _HASHABLE:
             return _NULL_ID if leaf is _NULL else self._new_row(leaf)
