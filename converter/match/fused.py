@@ -9,7 +9,7 @@ from converter.match.modules import ModuleTable
 from converter.match.similarity import Fit
 
 MOST_PARTS = 8
-WIDEST_GAP = 4  # modules without parameters that may stand between two parts (an activation between gate and up)
+WIDEST_GAP = 4  # modules that may stand between two parts (an activation between gate and up, a norm behind each of q and k)
 
 # Without shapes (structure dumps) only these names are taken for fused layers.
 _PARTS_BY_PHRASE = {"query key value": ("query", "key", "value"), "gate up": ("gate", "up")}
@@ -22,6 +22,23 @@ class Group:
     whole: int
     parts: tuple[int, ...]
     fit: Fit
+
+
+# From this score on (shapes and one more sign: values, input or names) a group is taken before anything else.
+CERTAIN = 6.0
+
+
+def certain_groups(groups: list[Group]) -> list[Group]:
+    """Groups that are beyond doubt and do not share a module, best first."""
+    chosen: list[Group] = []
+    wholes: set[int] = set()
+    used: set[int] = set()
+    for group in sorted(groups, key=lambda entry: (-entry.fit.score, entry.whole, entry.parts)):
+        if group.fit.score >= CERTAIN and group.whole not in wholes and not used.intersection(group.parts):
+            chosen.append(group)
+            wholes.add(group.whole)
+            used.update(group.parts)
+    return chosen
 
 
 def find_groups(whole_side: ModuleTable, wholes: list[int], part_side: ModuleTable, parts: list[int]) -> list[Group]:
@@ -69,7 +86,7 @@ def _group_by_shape(
             for position in siblings[first:]:
                 shape = part_weight[position]
                 if shape is None:
-                    if part_side.features(parts[position]).parameters or (chosen and position - chosen[-1] > WIDEST_GAP):
+                    if chosen and position - chosen[-1] > WIDEST_GAP:
                         break
                     continue
                 if shape[other_axis] != weight[other_axis] or (chosen and not _same_input(part_side, parts[chosen[0]], parts[position])):

@@ -14,6 +14,8 @@ from converter.tree.graph import Graph
 # Two statistics agree when they differ by less than this, relative to the larger one. Wide enough for other kernels,
 # narrow enough that two different tensors of one model hardly ever agree by chance.
 FINGERPRINT_TOLERANCE = 1e-4
+# Keyword arguments by which a module is handed a parameter that it does not own.
+HANDED_PARAMETERS = ("weight", "bias")
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,13 @@ class ModuleTable:
             if node < 0:
                 known = ModuleFeatures((), (), ())
             else:
+                inputs = node_tensors(self.graph, node, (Role.INPUT, Role.KWARG))
+                own = node_tensors(self.graph, node, (Role.PARAMETER,))
+                # A tied output layer has no weight of its own and is handed one.
+                handed = tuple(tensor for tensor in inputs if tensor.name in HANDED_PARAMETERS)
                 known = ModuleFeatures(
-                    node_tensors(self.graph, node, (Role.PARAMETER,)),
-                    node_tensors(self.graph, node, (Role.INPUT, Role.KWARG)),
+                    own or handed,
+                    tuple(tensor for tensor in inputs if tensor.name not in HANDED_PARAMETERS),
                     node_tensors(self.graph, node, (Role.OUTPUT,)),
                 )
             self._features[module] = known
@@ -134,7 +140,8 @@ class ModuleTable:
         classes: dict[str, int] = {}
         for child in children:
             classes[self.class_name[child]] = classes.get(self.class_name[child], 0) + 1
-        return max(classes.values()) * 2 >= len(children)
+        most = max(classes.values())
+        return most >= 2 and most * 2 >= len(children)
 
 
 def module_table(graph: Graph) -> ModuleTable:

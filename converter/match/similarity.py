@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from converter.dumps.columns import NORM
 from converter.match.component_words import IDENTITY_CLASSES, component_similarity, words
 from converter.match.modules import ModuleTable, TensorFeature
 
@@ -93,6 +94,18 @@ def leaf_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> Fit:
         return Fit(FORBIDDEN, "")
     gain, texts = activation_fit(mine.inputs, mine.outputs, other.inputs, other.outputs)
     return Fit(score + gain, "; ".join(evidence + texts))
+
+
+def equal_parameters(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> bool:
+    """Both modules hold parameters, among them a matrix, of equal shapes and values: hardly ever by chance."""
+    mine, other = target.features(t).parameters, golden.features(g).parameters
+    if not mine or target.features(t).parameter_shapes != golden.features(g).parameter_shapes:
+        return False
+    if not any(len(tensor.shape) > 1 and tensor.statistics and tensor.statistics[NORM] for tensor in mine):
+        return False
+    by_shape = sorted(mine, key=lambda tensor: (tensor.shape, tensor.name))
+    against = sorted(other, key=lambda tensor: (tensor.shape, tensor.name))
+    return all(a.agrees(b) for a, b in zip(by_shape, against))
 
 
 def _parameter_fit(mine: tuple[TensorFeature, ...], other: tuple[TensorFeature, ...], named: bool) -> tuple[float, str]:

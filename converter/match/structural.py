@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from converter.match.align import align_atoms
-from converter.match.fused import find_groups, names_a_part
+from converter.match.fused import certain_groups, find_groups, names_a_part
 from converter.match.modules import ModuleTable
 from converter.match.pairing import How, Relation
 from converter.match.paths import PathPair
 from converter.match.repeats import Atom, atoms, list_fit, pair_blocks
-from converter.match.similarity import FORBIDDEN, PAIR_SCORE, PROPOSE_SCORE, Fit, activation_fit, leaf_fit, name_fit
+from converter.match.similarity import FORBIDDEN, PAIR_SCORE, PROPOSE_SCORE, Fit, activation_fit, equal_parameters, leaf_fit, name_fit
 
 FIXED = 1000.0  # score of atoms that an earlier step has paired
 Relative = tuple[str, ...]  # a path relative to a block
@@ -81,6 +81,7 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
     mine, other = atoms(target, t), atoms(golden, g)
     if not mine or not other:
         return []
+    _take_certain_groups(state, mine, other)
     fits: dict[tuple[int, int], Fit] = {}
 
     def score(i: int, j: int) -> float:
@@ -90,16 +91,12 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
         if not a.repeat:
             fixed = state.partner.get(a.modules[0])
             if fixed is not None:
-                return FIXED if fixed == b.modules else FORBIDDEN
+                return FIXED if fixed[0] == b.modules[0] else FORBIDDEN
             if b.modules[0] in state.partner_golden or _part_of_fused(target, a.modules[0], golden, b.modules[0]):
                 return FORBIDDEN
         fit = fits.get((i, j))
         if fit is None:
-            fit = (
-                list_fit(target, a, golden, b, state.partner)
-                if a.repeat
-                else leaf_fit(target, a.modules[0], golden, b.modules[0])
-            )
+            fit = list_fit(target, a, golden, b, state.partner) if a.repeat else leaf_fit(target, a.modules[0], golden, b.modules[0])
             fits[i, j] = fit
         return fit.score
 
@@ -126,6 +123,7 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
         elif first.modules[0] not in state.partner:
             relation = Relation.SAME if len(left) == len(right) == 1 else Relation.CONCAT
             state.add(tuple(mine[i].modules[0] for i in left), tuple(other[j].modules[0] for j in right), relation, fit)
+    _take_equal_parameters(state, mine, other)
     # Repeats whose blocks were paired by name still may hold modules that were not.
     for atom in mine:
         for block in atom.modules if atom.repeat else ():
@@ -133,6 +131,28 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
             if partner is not None and len(partner) == 1 and block not in state.looked_into:
                 following.append((block, partner[0]))
     return following
+
+
+def _take_certain_groups(state: _State, mine: list[Atom], other: list[Atom]) -> None:
+    """Pair fused layers that are beyond doubt before the alignment: their parts need not stand together in call order."""
+    leaves_mine = [atom.modules[0] for atom in mine if not atom.repeat and atom.modules[0] not in state.partner]
+    leaves_other = [atom.modules[0] for atom in other if not atom.repeat and atom.modules[0] not in state.partner_golden]
+    for group in certain_groups(find_groups(state.target, leaves_mine, state.golden, leaves_other)):
+        state.add((leaves_mine[group.whole],), tuple(leaves_other[part] for part in group.parts), Relation.CONCAT, group.fit)
+    leaves_mine = [module for module in leaves_mine if module not in state.partner]
+    leaves_other = [module for module in leaves_other if module not in state.partner_golden]
+    for group in certain_groups(find_groups(state.golden, leaves_other, state.target, leaves_mine)):
+        state.add(tuple(leaves_mine[part] for part in group.parts), (leaves_other[group.whole],), Relation.CONCAT, group.fit)
+
+
+def _take_equal_parameters(state: _State, mine: list[Atom], other: list[Atom]) -> None:
+    """Pair what the alignment left over although its parameters are equal in value: called in another order on either side."""
+    left = [atom.modules[0] for atom in mine if not atom.repeat and atom.modules[0] not in state.partner]
+    right = [atom.modules[0] for atom in other if not atom.repeat and atom.modules[0] not in state.partner_golden]
+    for a in left:
+        fitting = [b for b in right if b not in state.partner_golden and equal_parameters(state.target, a, state.golden, b)]
+        if len(fitting) == 1 and sum(equal_parameters(state.target, c, state.golden, fitting[0]) for c in left) == 1:
+            state.add((a,), (fitting[0],), Relation.SAME, leaf_fit(state.target, a, state.golden, fitting[0]))
 
 
 def _part_of_fused(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> bool:
