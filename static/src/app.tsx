@@ -18,11 +18,12 @@ import { followPanels } from './ui/panels/follow';
 import { followTheme } from './ui/theming';
 import { EmbeddedSource } from './wire/embedded';
 import { HttpSource } from './wire/http';
+import heatmapSheet from './ui/heatmap.css?inline';
 import sheet from './ui/style.css?inline';
 
 function applyStyle(): void {
   const style = new CSSStyleSheet();
-  style.replaceSync(sheet);
+  style.replaceSync(sheet + heatmapSheet);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, style];
 }
 

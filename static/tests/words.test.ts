@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formatError, formatStatistic } from '../src/core/format';
 import { Names, nodeName, parseHead, shortenMiddle, shortTrail } from '../src/core/names';
-import { cellAt, heatClass, rangeText, SCALE_CLASSES } from '../src/core/heat';
 import { toMarkdown, toText, toTsv } from '../src/core/table_text';
 import { dictionaries, fill } from '../src/i18n';
-import { decodeHeatmap } from '../src/state/heatmap';
 import { formatHash, parseHash, type Address } from '../src/state/url';
 import { graphOf, outline } from './graphs';
 
@@ -131,25 +129,5 @@ describe('the address', () => {
       expect(address.key).toBeNull();
       expect(address.colour).toBeNull();
     }
-  });
-});
-
-describe('difference map', () => {
-  it('is coloured by decades relative to golden, nothing differing apart', () => {
-    expect([0, 5e-7, 0.02, 3, Infinity].map((value) => SCALE_CLASSES[heatClass(value, 1)].id)).toEqual(['clean', 'scale0', 'scale4', 'scale6', 'nonfinite']);
-    expect(SCALE_CLASSES[heatClass(1e-9, 0)].id).toBe('nonfinite'); // golden is all zero: any difference is beyond scale
-    expect(SCALE_CLASSES[heatClass(0, 0)].id).toBe('clean');
-  });
-
-  it('names the cell under the mouse and what it covers', () => {
-    expect(cellAt(639, 255, 640, 256, 16, 128)).toBe(16 * 128 - 1);
-    expect(cellAt(-1, 3, 640, 256, 16, 128)).toBe(-1);
-    expect([rangeText([0, 1, 4], 0), rangeText([0, 1, 4], 1)]).toEqual(['0', '1–3']);
-  });
-
-  it('is decoded from base64', () => {
-    const bytes = new Uint8Array(new Float32Array([0, 1.5, Infinity]).buffer);
-    const largest = btoa(String.fromCharCode(...bytes));
-    expect([...decodeHeatmap({ shape: [3], row_start: [0, 1], column_start: [0, 1, 2, 3], largest, scale: 1, layout: '', worst: { index: [2], target: 'inf', golden: '0.0' } }).largest]).toEqual([0, 1.5, Infinity]);
   });
 });

@@ -2,13 +2,14 @@
 import { locale } from '../state/app';
 import { core, type CoreKey } from './core';
 import { details, type DetailsKey } from './details';
+import { heatmapTexts, type HeatmapKey } from './heatmap';
 import { panels, type PanelsKey } from './panels';
 
-export type TextKey = CoreKey | DetailsKey | PanelsKey;
+export type TextKey = CoreKey | DetailsKey | HeatmapKey | PanelsKey;
 
 export const dictionaries = {
-  en: { ...core.en, ...details.en, ...panels.en },
-  zh: { ...core.zh, ...details.zh, ...panels.zh },
+  en: { ...core.en, ...details.en, ...heatmapTexts.en, ...panels.en },
+  zh: { ...core.zh, ...details.zh, ...heatmapTexts.zh, ...panels.zh },
 } as const;
 
 /** `{name}` in a text is replaced by the argument of that name. */

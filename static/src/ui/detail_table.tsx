@@ -7,8 +7,7 @@ import { t } from '../i18n';
 import type { Details } from '../state/details';
 import { canvasSize, causes } from '../state/view';
 import { dtypeShape, metricText, rowClass, rowName, verdictWords } from './detail_words';
-import { heatmap, toggleHeatmap } from '../state/heatmap';
-import { Icon } from './icon';
+import { MapButton } from './heatmap';
 import { Sign } from './sign';
 
 const SHORTEST_BAR = 0.04;
@@ -64,18 +63,7 @@ function RangeStrip({ row }: { readonly row: DetailRow }) {
 /** In a narrow frame what was found comes before the numbers that it follows from. */
 const narrow = computed(() => canvasSize.value.width < 900);
 
-/** Only where elements were compared is there something to draw. */
-function HeatmapButton({ pair, row, index }: { readonly pair: number; readonly row: DetailRow; readonly index: number }) {
-  if (pair < 0 || !row.metrics.some(([, value]) => !Number.isNaN(value))) return null;
-  const on = heatmap.value?.pair === pair && heatmap.value.row === index;
-  return (
-    <button class={on ? 'mini on' : 'mini'} aria-pressed={on} aria-label={`${t('heatmap.label')}: ${rowName(row)}`} title={t('heatmap.label')} onClick={() => void toggleHeatmap(pair, index, rowName(row))}>
-      <Icon path="M2 2h12v12H2zM6 2v12M10 2v12M2 6h12M2 10h12" />
-    </button>
-  );
-}
-
-function Row({ open, pair, row, index }: { readonly open: Graph; readonly pair: number; readonly row: DetailRow; readonly index: number }) {
+function Row({ open, pair, row }: { readonly open: Graph; readonly pair: number; readonly row: DetailRow }) {
   const words = dtypeShape(row);
   const single = !row.target || !row.golden;
   const cls = rowClass(open, pair, row);
@@ -95,7 +83,7 @@ function Row({ open, pair, row, index }: { readonly open: Graph; readonly pair: 
     <tr>
       <th scope="row" title={rowName(row)}>
         {rowName(row)}
-        <HeatmapButton pair={pair} row={row} index={index} />
+        <MapButton row={row} />
         {single && open.golden && pair >= 0 ? <small> {t('findings.only', { side: t(row.target ? 'side.target' : 'side.golden') })}</small> : null}
       </th>
       {narrow.value ? found : null}
@@ -147,8 +135,8 @@ export function DetailTable({ open, shown }: { readonly open: Graph; readonly sh
         </tr>
       </thead>
       <tbody>
-        {shown.rows.map((row, index) => (
-          <Row key={row.key} open={open} pair={shown.pair} row={row} index={index} />
+        {shown.rows.map((row) => (
+          <Row key={row.key} open={open} pair={shown.pair} row={row} />
         ))}
       </tbody>
     </table>

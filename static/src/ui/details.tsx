@@ -11,7 +11,7 @@ import { copyText } from './copy';
 import { DetailTable } from './detail_table';
 import { detailTable, fullNames, pairTitle } from './detail_words';
 import { detailActions } from './detail_actions';
-import { HeatmapView } from './heatmap';
+import { HeatmapPanel } from './heatmap';
 import { Splitter } from './splitter';
 
 const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
@@ -153,12 +153,14 @@ export function Details() {
       {tall ? <Splitter direction="horizontal" label={t('details.resize')} size={detailsHeight} smallest={90} largest={Math.max(200, window.innerHeight - 260)} grows={-1} /> : null}
       <Heading open={open} shown={shown} />
       {tall ? (
-        <div class="details-body scrolls" tabIndex={0} role="region" aria-label={t('details.table')}>
-          {detailsFailure.value ? <p class="hint" role="alert">{local(detailsFailure.value)}</p> : null}
-          {shown && shown.rows.length === 0 ? <p class="dim hint">{t('details.noRows')}</p> : null}
-          {shown && shown.rows.length > 0 ? <DetailTable open={open} shown={shown} /> : null}
-          <HeatmapView />
-          {shown && stackOpen.value ? <Stacks open={open} shown={shown} /> : null}
+        <div class="details-row">
+          <div class="details-body scrolls" tabIndex={0} role="region" aria-label={t('details.table')}>
+            {detailsFailure.value ? <p class="hint" role="alert">{local(detailsFailure.value)}</p> : null}
+            {shown && shown.rows.length === 0 ? <p class="dim hint">{t('details.noRows')}</p> : null}
+            {shown && shown.rows.length > 0 ? <DetailTable open={open} shown={shown} /> : null}
+            {shown && stackOpen.value ? <Stacks open={open} shown={shown} /> : null}
+          </div>
+          <HeatmapPanel />
         </div>
       ) : null}
     </section>
