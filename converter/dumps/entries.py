@@ -7,7 +7,6 @@ the next way of reading, at last to the reference reader.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -39,7 +38,7 @@ class Entries:
     malformed: list[str] = field(default_factory=list)  # entries that are no objects
     unknown: dict[str, str] = field(default_factory=dict)  # keys of entries that no reader knows → first node
     header: dict[str, Any] = field(default_factory=dict)  # the other keys of the file
-    wide: bool = False  # leaves with more fields than the plain ones have come up
+    wide: bool = False  # leaves with more fields than the plain ones have come up: read all as WideLeaf
     size: int = 0
     checksum: int = 0
 
@@ -55,9 +54,9 @@ def refuse_doubtful(entries: Entries) -> None:
 
 def read_object(entries: Entries, piece: memoryview, count: int) -> None:
     """Read an object in which `count` entries end like ordinary ones."""
-    if not entries.wide and _read_typed(entries, decode_entries, piece, count):
+    if not entries.wide and _read_typed(entries, piece, count, wide=False):
         return
-    if _read_typed(entries, decode_wide_entries, piece, count):
+    if _read_typed(entries, piece, count, wide=True):
         entries.wide = True
         return
     # Something here is out of the ordinary.
@@ -80,13 +79,13 @@ def read_texts(entries: Entries, texts: dict[str, msgspec.Raw]) -> None:
     _add_mostly_ordinary(entries, ordinary, texts)
 
 
-def _read_typed(entries: Entries, decode: Callable[[memoryview], dict[str, Any]], piece: memoryview, count: int) -> bool:
+def _read_typed(entries: Entries, piece: memoryview, count: int, wide: bool) -> bool:
     """Read an object of entries in one go; False if that does not work and nothing was added."""
     try:
-        decoded = decode(piece)
+        decoded = decode_wide_entries(piece) if wide else decode_entries(piece)
         if len(decoded) != count:
             _refuse_repeated(piece, len(decoded))
-        _add(entries, decoded)
+        _add(entries, decoded, wide)
     except (msgspec.ValidationError, NotTyped):
         return False
     return True
@@ -111,13 +110,13 @@ def _refuse_repeated(piece: memoryview, count: int) -> None:
 def _add_mostly_ordinary(entries: Entries, decoded: dict[str, Any], texts: dict[str, msgspec.Raw]) -> None:
     """Add entries that decode, though perhaps to something that only the general rules can read."""
     try:
-        _add(entries, decoded)
+        _add(entries, decoded, wide=True)
         return
     except NotTyped:
         pass
     for name, entry in decoded.items():
         try:
-            _add(entries, {name: entry})
+            _add(entries, {name: entry}, wide=True)
         except NotTyped:
             _add_general(entries, name, texts[name])
 
@@ -139,7 +138,7 @@ def _add_general(entries: Entries, name: str, text: msgspec.Raw) -> None:
     entries.table.add_rows(number, flatten_entry(entry, gradients))
 
 
-def _add(entries: Entries, decoded: dict[str, Any]) -> None:
+def _add(entries: Entries, decoded: dict[str, Any], wide: bool) -> None:
     """Add decoded entries, all their leaves at once. Raises NotTyped and then has added nothing."""
     numbers = range(len(entries.names), len(entries.names) + len(decoded))
     calls, blocks = decoded, []
@@ -160,7 +159,7 @@ def _add(entries: Entries, decoded: dict[str, Any]) -> None:
         if dict in kinds:
             objects = groups if list not in kinds else [group if group.__class__ is dict else () for group in groups]
             blocks.append(_by_name(entries.table, role, column, objects))
-    entries.table.add(blocks)
+    entries.table.add(blocks, wide)
     _note_unknown(entries, keys, calls)
     entries.names += decoded
 

@@ -88,15 +88,14 @@ class LeafTable:
         """String ids of names."""
         return np.fromiter(map(self.strings.__getitem__, names), dtype=np.int32)
 
-    def add(self, blocks: list[Block]) -> None:
-        """Append all blocks, or none of them and raise NotTyped."""
+    def add(self, blocks: list[Block], wide: bool) -> None:
+        """Append all blocks, or none of them and raise NotTyped. `wide`: the leaves are WideLeaf."""
         leaves = [_NULL if leaf is None else leaf for leaf in chain.from_iterable(block.leaves for block in blocks)]
         if not leaves:
             return
         count = len(leaves)
         dtype = _ids(self._dtype_ids, list(map(attrgetter("dtype"), leaves)), self.strings)
         shape = _ids(self._shape_ids, list(map(attrgetter("shape"), leaves)), self._shapes)
-        wide = WideLeaf in set(map(type, chain.from_iterable(block.leaves for block in blocks)))
         types = list(map(attrgetter("type"), leaves))
         if UNSET in types and any(leaf.type is UNSET and leaf.dtype.__class__ is not str and leaf not in _EMPTY_OBJECTS for leaf in leaves):
             raise NotTyped

@@ -23,7 +23,7 @@ _SEPARATORS = ((1, 1), (2, 2))  # lengths of what json.dump writes between membe
 
 def read_whole(path: Path) -> Entries:
     """Read dump.json. Raises Unreadable when the file needs another way of reading."""
-    entries = Entries(wide=True)
+    entries = Entries()
     contents, entries.size, entries.checksum = read_file(path)
     if DELETE in contents:
         raise Unreadable
