@@ -186,22 +186,20 @@ def _elements(
     new, _ = changed_pairs(before, pairing)
     if not new:
         return kept
-    directories = [tensor_directory(side.origin.path, side.origin.tensor_directory, *place) for side in (target, golden)]
-    if not all(directories):
-        return kept
-    return measure_elements(comparison, pairing, target, golden, policy, (directories[0], directories[1]), jobs)
+    directories = (_tensor_directory(target, *place), _tensor_directory(golden, *place))
+    return measure_elements(comparison, pairing, target, golden, policy, directories, jobs) if all(directories) else kept
 
 
-def tensor_directory(path: str, below: str, step: int, rank: int) -> str:
-    """Where the tensor files of the dump `path` lie, `below` its rank directory; "" where the dump is no longer there."""
-    if not below:
+def _tensor_directory(side: GraphSide, step: int, rank: int) -> str:
+    """Where the side's tensor files lie; "" where the dump is no longer there."""
+    if not side.origin.tensor_directory:
         return ""
     try:
-        ranks, _ = find_ranks(path)
+        ranks, _ = find_ranks(side.origin.path)
     except UserError:
         return ""
     found = [entry.path for entry in ranks if len(ranks) == 1 or (entry.step, entry.rank) == (step, rank)]
-    directory = os.path.join(found[0], below) if found else ""
+    directory = os.path.join(found[0], side.origin.tensor_directory) if found else ""
     return directory if os.path.isdir(directory) else ""
 
 

@@ -14,7 +14,6 @@ from tb_graph_ascend.edit_matches import get_matches, post_matches
 from tb_graph_ascend.get_asset import get_asset, get_entry
 from tb_graph_ascend.get_export import get_export
 from tb_graph_ascend.get_graph import get_graph
-from tb_graph_ascend.get_heatmap import get_heatmap
 from tb_graph_ascend.get_section import get_section
 from tb_graph_ascend.list_runs import list_runs
 from tb_graph_ascend.open_graphs import OpenGraphs
@@ -41,7 +40,6 @@ def routes(finder: RunFinder, host: str, served_as: list[str], allow_writing: bo
         "/assets/*": handle(GET=get_asset),
         "/runs": handle(GET=lambda request: list_runs(request, finder, host, allow_writing)),
         "/graph": handle(GET=lambda request: get_graph(request, finder, graphs)),
-        "/heatmap": handle(GET=lambda request: get_heatmap(request, finder, graphs)),
         "/section": handle(GET=lambda request: get_section(request, finder, graphs)),
         "/matches": handle(GET=lambda request: get_matches(request, finder), POST=lambda request: post_matches(request, finder, served_as)),
         "/rematch": handle(POST=lambda request: post_rematch(request, finder, served_as)),

@@ -104,13 +104,3 @@ def too_slow(seconds: float) -> Problem:
     return Problem("too_slow",
                    f"Matching again took longer than {seconds:.0f} seconds and was stopped. Use graph-convert for graphs of this size.",
                    f"重新匹配超过 {seconds:.0f} 秒，已停止。此规模的图请使用 graph-convert。")
-
-
-NO_TENSOR_FILES = Problem("no_tensor_files",
-                          "The tensor files are not there: the dumps hold statistics only, or have been moved or deleted.",
-                          "张量文件不存在：dump 仅含统计量，或已被移动或删除。")
-DAMAGED = Problem("damaged", "The graph file is damaged. Convert again.", "图文件已损坏，请重新转换。")
-
-
-def no_elements(why: str, why_zh: str) -> Problem:
-    return Problem("tensor", f"These elements cannot be shown: {why}.", f"无法显示这些元素：{why_zh}。")

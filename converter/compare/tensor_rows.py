@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Callable, Optional
@@ -26,13 +26,12 @@ from converter.compare.tensor_layouts import arrange
 from converter.compare.tensor_metrics import columns, measure_pair
 from converter.dumps.columns import LeafKind, Leaves
 from converter.match.pairing import Layout
-from converter.processes import submit, worker_pool
 
 _BATCH = 64  # rows that a process is given at a time
 
 
 @dataclass(frozen=True)
-class Operand:
+class _Operand:
     """The files of one side of a row, with the dtypes that the dump states. Several: a composed row."""
 
     files: tuple[str, ...]
@@ -43,8 +42,8 @@ class Operand:
 @dataclass(frozen=True)
 class _Task:
     row: int
-    target: Operand
-    golden: Operand
+    target: _Operand
+    golden: _Operand
     tolerance: float
     same_code: bool
     layout: Optional[Layout]
@@ -136,11 +135,11 @@ def _may_have_files(leaves: Leaves, rows: NDArray[np.int64], there: NDArray[np.b
     return found
 
 
-def _operand(leaves: Leaves, row: int, compositions: Mapping[int, Composition]) -> Operand:
+def _operand(leaves: Leaves, row: int, compositions: Mapping[int, Composition]) -> _Operand:
     composition = compositions.get(row)
     rows = (row,) if composition is None else composition.parts
     files = tuple(_text(leaves, leaves.data_name[part]) for part in rows)
-    return Operand(tuple("" if name == "-1" else name for name in files),
+    return _Operand(tuple("" if name == "-1" else name for name in files),
                     tuple(_text(leaves, leaves.dtype[part]) for part in rows), "" if composition is None else composition.relation)
 
 
@@ -154,10 +153,10 @@ def _results(tasks: _Tasks, target_directory: str, golden_directory: str, jobs: 
         for batch in tasks.batches():
             yield from measure(batch)
         return
-    with worker_pool(jobs) as pool:
+    with ProcessPoolExecutor(jobs) as pool:
         running: deque[Future[list[_Result]]] = deque()
         for batch in tasks.batches():
-            running.append(submit(pool, measure, batch))
+            running.append(pool.submit(measure, batch))
             if len(running) > 2 * jobs:  # nobody waits for work, and no more than that lies around
                 yield from running.popleft().result()
         while running:
@@ -177,25 +176,13 @@ def _keep_freed_memory() -> None:
     np.empty(1 << 24, np.uint8)
 
 
-def read_row(target_directory: str, golden_directory: str, target: Operand, golden: Operand, tolerance: float, same_code: bool,
-             layout: Optional[Layout]) -> tuple[StoredTensor, StoredTensor, str]:
-    """The elements of both sides of one row in one shape, and the layout that was seen through. Raises TensorUnavailable."""
-    task = _Task(0, target, golden, tolerance, same_code, layout)
-    return _arrange(*_read_both(target_directory, golden_directory, task), task)
-
-
-def _read_both(target_directory: str, golden_directory: str, task: _Task) -> tuple[list[StoredTensor], list[StoredTensor]]:
-    target = _read(target_directory, task.target, "target", "目标")
-    golden = _read(golden_directory, task.golden, "golden", "标杆")
-    if (target[0].format.kind == "bool") != (golden[0].format.kind == "bool"):  # a mask of one kind against one of another
-        kinds = target[0].format.name, golden[0].format.name
-        raise TensorUnavailable(f"{kinds[0]} against {kinds[1]} are different things", f"{kinds[0]} 与 {kinds[1]} 含义不同")
-    return target, golden
-
-
 def _measure(target_directory: str, golden_directory: str, task: _Task) -> _Result:
     try:
-        target, golden = _read_both(target_directory, golden_directory, task)
+        target = _read(target_directory, task.target, "target", "目标")
+        golden = _read(golden_directory, task.golden, "golden", "标杆")
+        if (target[0].format.kind == "bool") != (golden[0].format.kind == "bool"):  # a mask of one kind against one of another
+            kinds = target[0].format.name, golden[0].format.name
+            raise TensorUnavailable(f"{kinds[0]} against {kinds[1]} are different things", f"{kinds[0]} 与 {kinds[1]} 含义不同")
         target_one, golden_one, layout = _arrange(target, golden, task)
         precision = less_precise(_stated(task.target, target), _stated(task.golden, golden))
         return _Result(task.row, measure_pair(target_one, golden_one, task.tolerance, precision), layout, None)
@@ -205,7 +192,7 @@ def _measure(target_directory: str, golden_directory: str, task: _Task) -> _Resu
         return _Result(task.row, None, "", ("its elements do not fit into memory", "内存不足，无法读取其元素"))
 
 
-def _read(directory: str, operand: Operand, side: str, side_zh: str) -> list[StoredTensor]:
+def _read(directory: str, operand: _Operand, side: str, side_zh: str) -> list[StoredTensor]:
     try:
         if not all(operand.files):
             raise TensorUnavailable("no tensor file was dumped", "未保存张量文件")
@@ -214,7 +201,7 @@ def _read(directory: str, operand: Operand, side: str, side_zh: str) -> list[Sto
         raise TensorUnavailable(f"{side}: {error.why}", f"{side_zh}：{error.why_zh}") from error
 
 
-def _stated(operand: Operand, tensors: list[StoredTensor]) -> NumberFormat:
+def _stated(operand: _Operand, tensors: list[StoredTensor]) -> NumberFormat:
     """The format that the elements had in the run: a dump may have saved bfloat16 as float32."""
     formats = [format_of(dtype) or tensor.format for dtype, tensor in zip(operand.dtypes, tensors)]
     least = formats[0]
