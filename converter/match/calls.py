@@ -45,7 +45,8 @@ def pair_calls(
             for nodes, golden_nodes in chosen:
                 how, evidence = path.how, path.evidence
                 if exact and names[nodes[0]] != golden_names[golden_nodes[0]]:
-                    how, evidence = How.NORMALISED, "same path, call numbers differ"
+                    same_number = target.graph.tree.call[nodes[0]] == golden.graph.tree.call[golden_nodes[0]]
+                    how, evidence = How.NORMALISED, "same path" if same_number else "same path, call numbers differ"
                 pairs.append(Pair(nodes, golden_nodes, path.relation, how, path.confidence, evidence))
                 for node in nodes:
                     partner[node] = golden_nodes[0]
