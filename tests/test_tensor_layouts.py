@@ -16,7 +16,8 @@ from converter.compare.number_formats import FORMATS
 from converter.compare.stored_tensor import StoredTensor, TensorUnavailable
 from converter.compare.tensor_layouts import arrange, rearrangements
 from converter.compare.tensor_metrics import columns
-from converter.compare.tensor_rows import measure_rows, part_names
+from converter.compare.tensor_operands import part_names
+from converter.compare.tensor_rows import measure_rows
 from converter.dumps.columns import Leaves, Role
 from converter.dumps.reader import read_dump
 from converter.match.pairing import Layout

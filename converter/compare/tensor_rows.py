@@ -1,7 +1,7 @@
 """Tensor mode: measures the elements of all rows whose files are there, row by row, with memory for one row at a time.
 
 1. `_Tasks`: the rows of which a side names a file (composed rows: the files of all parts).
-2. For each: read both sides (tensor_files), find the layout (tensor_layouts, fused_layouts), measure (tensor_metrics).
+2. For each: read both sides and find the layout (tensor_operands), measure (tensor_metrics).
 3. What cannot be measured is listed with its reason; it takes nothing else down with it.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Callable, Optional
@@ -18,32 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison, Composition
-from converter.compare.fused_layouts import arrange_parts
 from converter.compare.number_formats import NumberFormat, format_of, less_precise
 from converter.compare.stored_tensor import StoredTensor, TensorUnavailable
-from converter.compare.tensor_files import read_tensor
-from converter.compare.tensor_layouts import arrange
 from converter.compare.tensor_metrics import columns, measure_pair
+from converter.compare.tensor_operands import Operand, arrange_operands, read_operand
 from converter.dumps.columns import LeafKind, Leaves
 from converter.match.pairing import Layout
+from converter.processes import submit, worker_pool
 
 _BATCH = 64  # rows that a process is given at a time
 
 
 @dataclass(frozen=True)
-class _Operand:
-    """The files of one side of a row, with the dtypes that the dump states. Several: a composed row."""
-
-    files: tuple[str, ...]
-    dtypes: tuple[str, ...]
-    relation: str  # concat | sum | stack; "" = one file
-
-
-@dataclass(frozen=True)
 class _Task:
     row: int
-    target: _Operand
-    golden: _Operand
+    target: Operand
+    golden: Operand
     tolerance: float
     same_code: bool
     layout: Optional[Layout]
@@ -135,11 +125,11 @@ def _may_have_files(leaves: Leaves, rows: NDArray[np.int64], there: NDArray[np.b
     return found
 
 
-def _operand(leaves: Leaves, row: int, compositions: Mapping[int, Composition]) -> _Operand:
+def _operand(leaves: Leaves, row: int, compositions: Mapping[int, Composition]) -> Operand:
     composition = compositions.get(row)
     rows = (row,) if composition is None else composition.parts
     files = tuple(_text(leaves, leaves.data_name[part]) for part in rows)
-    return _Operand(tuple("" if name == "-1" else name for name in files),
+    return Operand(tuple("" if name == "-1" else name for name in files),
                     tuple(_text(leaves, leaves.dtype[part]) for part in rows), "" if composition is None else composition.relation)
 
 
@@ -153,10 +143,10 @@ def _results(tasks: _Tasks, target_directory: str, golden_directory: str, jobs: 
         for batch in tasks.batches():
             yield from measure(batch)
         return
-    with ProcessPoolExecutor(jobs) as pool:
+    with worker_pool(jobs) as pool:
         running: deque[Future[list[_Result]]] = deque()
         for batch in tasks.batches():
-            running.append(pool.submit(measure, batch))
+            running.append(submit(pool, measure, batch))
             if len(running) > 2 * jobs:  # nobody waits for work, and no more than that lies around
                 yield from running.popleft().result()
         while running:
@@ -178,12 +168,11 @@ def _keep_freed_memory() -> None:
 
 def _measure(target_directory: str, golden_directory: str, task: _Task) -> _Result:
     try:
-        target = _read(target_directory, task.target, "target", "目标")
-        golden = _read(golden_directory, task.golden, "golden", "标杆")
-        if (target[0].format.kind == "bool") != (golden[0].format.kind == "bool"):  # a mask of one kind against one of another
-            kinds = target[0].format.name, golden[0].format.name
-            raise TensorUnavailable(f"{kinds[0]} against {kinds[1]} are different things", f"{kinds[0]} 与 {kinds[1]} 含义不同")
-        target_one, golden_one, layout = _arrange(target, golden, task)
+        target = read_operand(target_directory, task.target, "target", "目标")
+        golden = read_operand(golden_directory, task.golden, "golden", "标杆")
+        target_one, golden_one, layout = arrange_operands(
+            target, golden, task.target, task.golden, task.tolerance, task.same_code, task.layout
+        )
         precision = less_precise(_stated(task.target, target), _stated(task.golden, golden))
         return _Result(task.row, measure_pair(target_one, golden_one, task.tolerance, precision), layout, None)
     except TensorUnavailable as error:
@@ -192,46 +181,10 @@ def _measure(target_directory: str, golden_directory: str, task: _Task) -> _Resu
         return _Result(task.row, None, "", ("its elements do not fit into memory", "内存不足，无法读取其元素"))
 
 
-def _read(directory: str, operand: _Operand, side: str, side_zh: str) -> list[StoredTensor]:
-    try:
-        if not all(operand.files):
-            raise TensorUnavailable("no tensor file was dumped", "未保存张量文件")
-        return [read_tensor(directory, name, dtype) for name, dtype in zip(operand.files, operand.dtypes)]
-    except TensorUnavailable as error:
-        raise TensorUnavailable(f"{side}: {error.why}", f"{side_zh}：{error.why_zh}") from error
-
-
-def _stated(operand: _Operand, tensors: list[StoredTensor]) -> NumberFormat:
+def _stated(operand: Operand, tensors: list[StoredTensor]) -> NumberFormat:
     """The format that the elements had in the run: a dump may have saved bfloat16 as float32."""
     formats = [format_of(dtype) or tensor.format for dtype, tensor in zip(operand.dtypes, tensors)]
     least = formats[0]
     for other in formats[1:]:
         least = less_precise(least, other)
     return least
-
-
-def _arrange(target: list[StoredTensor], golden: list[StoredTensor], task: _Task) -> tuple[StoredTensor, StoredTensor, str]:
-    """Both sides in one shape: golden in target's, target's parts in golden's."""
-    if not task.target.relation and not task.golden.relation:
-        arranged, layout = arrange(target[0], golden[0], task.tolerance, task.same_code)
-        return target[0], arranged, layout
-    if task.target.relation and task.golden.relation:
-        raise TensorUnavailable("both sides are put together from several tensors", "两侧均由多个张量组成")
-    if task.golden.relation:
-        names = part_names(task.golden.files)
-        arranged, layout = arrange_parts(target[0], golden, task.golden.relation, names, task.tolerance, task.layout)
-        return target[0], arranged, "golden " + layout
-    names = part_names(task.target.files)
-    arranged, layout = arrange_parts(golden[0], target, task.target.relation, names, task.tolerance, task.layout)
-    return arranged, golden[0], "target " + layout
-
-
-def part_names(files: tuple[str, ...]) -> list[str]:
-    """What tells the files of a fused layer's parts apart: "…self_attn.q_proj.Linear.forward.0…" → "q_proj"."""
-    components = [name.split(".") for name in files]
-    if len({len(parts) for parts in components}) == 1:
-        apart = [values for values in zip(*components) if len(set(values)) > 1]
-        if apart:
-            telling = next((values for values in apart if len(set(values)) == len(files)), None)
-            return list(telling) if telling else [".".join(values) for values in zip(*apart)]
-    return [str(number) for number in range(1, len(files) + 1)]
