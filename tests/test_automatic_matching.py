@@ -18,6 +18,7 @@ from converter.rank_task import read_tree
 from converter.tree.graph import graph_of
 from tests.conversions import DATA, graph, result
 from tests.extra_calls import splice
+from tests.pipeline_stage import last_stage
 
 MEGATRON = "megatron_vs_hf"
 LAYER = {
@@ -164,3 +165,20 @@ def test_two_neutral_extra_calls_alone_stay_unmatched_and_no_verdict_changes(tmp
         verdicts = judge(compare(left, right, pairing, "statistics"), pairing, left, right, load_policy("default"))
         assert not (verdicts.status == Status.ERROR).any() and not (verdicts.status == Status.WARNING).any()
         assert verdicts.forward is None and verdicts.backward is None
+
+
+def test_layers_that_a_pipeline_stage_counts_from_0_pair_by_their_weights(tmp_path: Path) -> None:
+    last_stage(os.path.join(DATA, "megatron_vs_hf/hf/step0/rank0"), str(tmp_path), 2)
+    stage, whole = graph_of(*read_tree(str(tmp_path))), graph("megatron_vs_hf/hf/step0/rank0")
+    pairing = match_trees(stage, whole)
+    number = re.compile(r"layers\.(\d+)\.")
+    checked = 0
+    for node, pair in enumerate(pairing.pair_of_target.tolist()):
+        mine = number.search(stage.tree.names[node])
+        if pair >= 0 and mine is not None:
+            other = whole.tree.names[pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0]]
+            assert int(number.search(other)[1]) == int(mine[1]) + 2  # type: ignore[index]
+            checked += 1
+    assert checked > 60
+    verdicts = judge(compare(stage, whole, pairing, "statistics"), pairing, stage, whole, load_policy("default"))
+    assert verdicts.forward is None and verdicts.parameters == []

@@ -22,6 +22,7 @@ from converter.match.calls import pair_calls
 from converter.match.modules import ModuleTable, module_table
 from converter.match.pairing import How, Layout, Pair, Pairing, Relation, RuleHits
 from converter.match.paths import PathPair, normalised_paths, same_paths
+from converter.match.repeats import renumbered_modules
 from converter.match.structural import structural_pairs
 from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
@@ -121,14 +122,15 @@ def _by_module(target: Graph, golden: Graph, given: list[Pair], method: str) -> 
     paths = _paths_of_given(mine, other, given)
     taken = {number for pair in paths for number in pair.target}
     taken_golden = {number for pair in paths for number in pair.golden}
+    renumbered = renumbered_modules(mine, other) if method == "auto" else set()
     for pair in same_paths(mine, other):
-        if pair.target[0] not in taken and pair.golden[0] not in taken_golden:
+        if pair.target[0] not in taken and pair.golden[0] not in taken_golden and pair.target[0] not in renumbered:
             paths.append(pair)
             taken.add(pair.target[0])
             taken_golden.add(pair.golden[0])
     proposed: list[PathPair] = []
     if method == "auto":
-        paths += normalised_paths(mine, other, taken, taken_golden)
+        paths += normalised_paths(mine, other, taken | renumbered, taken_golden)
         structural, proposed = structural_pairs(mine, other, paths)
         paths += structural
     nodes, golden_nodes = _nodes(given, 0), _nodes(given, 1)

@@ -9,6 +9,7 @@ from converter.match.modules import ModuleTable
 from converter.match.similarity import Fit
 
 MOST_PARTS = 8
+SAME_NORM = "weights put together have the same norm"
 WIDEST_GAP = 4  # modules that may stand between two parts (an activation between gate and up, a norm behind each of q and k)
 
 # Without shapes (structure dumps) only these names are taken for fused layers.
@@ -22,19 +23,19 @@ class Group:
     whole: int
     parts: tuple[int, ...]
     fit: Fit
-
-
-# From this score on (shapes and one more sign: values, input or names) a group is taken before anything else.
-CERTAIN = 6.0
+    certain: bool  # the names say so, or the weights put together have the whole's norm
 
 
 def certain_groups(groups: list[Group]) -> list[Group]:
-    """Groups that are beyond doubt and do not share a module, best first."""
+    """Groups that are beyond doubt and do not share a module, best first: named as such, or equal in value when put together.
+
+    Sizes alone are not: k and v together may be as large as q.
+    """
     chosen: list[Group] = []
     wholes: set[int] = set()
     used: set[int] = set()
     for group in sorted(groups, key=lambda entry: (-entry.fit.score, entry.whole, entry.parts)):
-        if group.fit.score >= CERTAIN and group.whole not in wholes and not used.intersection(group.parts):
+        if group.certain and group.whole not in wholes and not used.intersection(group.parts):
             chosen.append(group)
             wholes.add(group.whole)
             used.update(group.parts)
@@ -56,10 +57,11 @@ def find_groups(whole_side: ModuleTable, wholes: list[int], part_side: ModuleTab
         weight = _weight(whole_side, module)
         for siblings in by_parent.values():
             group = _group_by_phrase(whole_side, module, weight, part_side, parts, siblings, part_weight)
+            named = group is not None
             if group is None and weight is not None:
                 group = _group_by_shape(whole_side, module, weight, part_side, parts, siblings, part_weight)
             if group is not None:
-                groups.append(Group(i, group[0], group[1]))
+                groups.append(Group(i, group[0], group[1], named or SAME_NORM in group[1].evidence))
     return groups
 
 
@@ -127,7 +129,7 @@ def _fit(whole_side: ModuleTable, module: int, part_side: ModuleTable, chosen: l
         composed = sum(norm * norm for norm in norms) ** 0.5
         if abs(composed - whole_norm[0]) <= 1e-4 * max(composed, whole_norm[0]):
             score += 4.0
-            evidence.append("weights put together have the same norm")
+            evidence.append(SAME_NORM)
     whole_inputs, part_inputs = whole_side.features(module).inputs, part_side.features(chosen[0]).inputs
     if whole_inputs and part_inputs and whole_inputs[0].agrees(part_inputs[0]):
         score += 2.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from converter.match.component_words import normalised_path
 from converter.match.modules import ModuleTable, TensorFeature
 from converter.match.similarity import FORBIDDEN, Fit, name_fit
 
@@ -138,6 +139,31 @@ def pair_blocks(target: ModuleTable, t: Atom, golden: ModuleTable, g: Atom) -> l
         return [(a, b, f"equal weights at an offset of {offset} blocks") for a, b in pairs]
     by_name = {golden.component(block): block for block in blocks_g}
     return [(block, by_name[target.component(block)], "equal block index") for block in blocks_t if target.component(block) in by_name]
+
+
+def renumbered_modules(target: ModuleTable, golden: ModuleTable) -> set[int]:
+    """Target modules below a numbered list whose numbers mean other blocks than golden's: a pipeline stage counts its layers from 0.
+
+    Recognised by weights: a list of the same path with another number of blocks, whose blocks hold golden's weights at one
+    offset other than 0 and not at offset 0. Names say nothing there; the structural step pairs the blocks.
+    """
+    golden_of = {normalised_path(path): number for number, path in enumerate(golden.path) if golden.is_list(number)}
+    found: set[int] = set()
+    for number, path in enumerate(target.path):
+        other = golden_of.get(normalised_path(path), -1) if len(target.children[number]) > 0 else -1
+        if other < 0 or not all(target.component(child).isdigit() and target.children[child] for child in target.children[number]):
+            continue
+        mine, theirs = _in_index_order(target, tuple(target.children[number])), _in_index_order(golden, tuple(golden.children[other]))
+        if len(mine) >= len(theirs) or _same_weights(target, mine[0], golden, theirs[0]):
+            continue
+        offsets = [offset for offset in range(1, len(theirs) - len(mine) + 1) if _same_weights(target, mine[0], golden, theirs[offset])]
+        if len(offsets) == 1:
+            stack = list(mine)
+            while stack:
+                module = stack.pop()
+                found.add(module)
+                stack.extend(target.children[module])
+    return found
 
 
 def _in_index_order(table: ModuleTable, blocks: tuple[int, ...]) -> list[int]:
