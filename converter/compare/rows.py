@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison, Composition
 from converter.compare.composition import Composer
+from converter.compare.inner_norm import InnerNorms
 from converter.compare.row_pairing import Side, pair_rows, parameter_aliases
 from converter.compare.separate_bias import with_separate_bias
 from converter.compare.statistics import scale_aware_errors
@@ -32,6 +33,7 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     composer_t, composer_g = Composer(target.leaves), Composer(golden.leaves)
     single: dict[int, list[tuple[int, int]]] = {}
     target_side, golden_side = Side(target), Side(golden)
+    inner_norms = InnerNorms()
     by_outputs = np.array([text == EQUAL_OUTPUTS for text in pairing.evidence_texts] or [False])[pairing.evidence]
     alike &= ~by_outputs
     counts = np.where(alike, ends_t - starts_t, 0)
@@ -47,6 +49,7 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
             rows = composer_t.against_whole(golden, nodes_g[0], target, nodes_t, pairing.relation[pair], aliases, whole_first=False)
         else:
             rows = []
+        rows = inner_norms.without_inputs(rows, target, nodes_t[0], golden)
         rows = with_separate_bias(rows, target, composer_t, golden, composer_g)
         single[pair] = rows
         counts[pair] = len(rows)
