@@ -87,7 +87,7 @@ def _header(text: bytes) -> dict[str, Any]:
     """The file without its entries."""
     try:
         header = decode_object(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise Unreadable from None
     if header.get("data") != {}:
         raise Unreadable
@@ -104,7 +104,7 @@ def _read_piece(entries: Entries, buffer: bytearray, begin: int, end: int, bound
     buffer[begin - 1], buffer[end] = 0x7B, 0x7D  # { }
     try:
         read_object(entries, memoryview(buffer)[begin - 1:end + 1], count)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise Unreadable from None
     buffer[begin - 1], buffer[end] = before, behind
 

@@ -89,7 +89,7 @@ def _load(path: Path, inputs: list[FileRecord], flat: bool = False) -> Any:
     inputs.append((path.name, size, checksum))
     try:
         document = decode_object(contents)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return parse(contents, path)
     if flat and (b"\\" in contents or contents.count(b'"') != _quotes(document)):
         return parse(contents, path)

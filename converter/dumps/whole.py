@@ -33,7 +33,7 @@ def read_whole(path: Path) -> Entries:
         data = header.pop("data", msgspec.Raw(b"null"))
         texts = split_entries(data)
         entries.header = {key: msgspec.json.decode(value) for key, value in header.items()}
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise Unreadable from None
     if not _complete(data, texts):
         raise Unreadable
@@ -41,7 +41,7 @@ def read_whole(path: Path) -> Entries:
     while batch := dict(islice(remaining, BATCH)):
         try:
             read_texts(entries, batch)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             raise Unreadable from None
     refuse_doubtful(entries)
     return entries
