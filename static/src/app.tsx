@@ -8,10 +8,11 @@ import { announcement, chosen, colouring, graph, locale, panel, query, runs, sou
 import { followSelection } from './state/details';
 import { listRuns, openGraph, noticeNewer } from './state/open';
 import { followHeatmap } from './state/heatmap';
+import { followMetrics } from './state/metrics';
 import { followRun } from './state/overview';
 import { exposeForTests } from './state/snapshot';
 import { findNode, followAddress, readAddress, type Address } from './state/url';
-import { select } from './state/actions';
+import { select, settled } from './state/actions';
 import { App } from './ui/app';
 import { followKeys } from './ui/keyboard';
 import { followPanels } from './ui/panels/follow';
@@ -76,8 +77,10 @@ export function start(body: HTMLElement): void {
   body.replaceChildren(root);
   mount(<App />, root);
   followKeys(window);
+  for (const event of ['pointerdown', 'wheel', 'keydown']) window.addEventListener(event, settled, { capture: true, passive: true });
   followSelection();
   followRun();
+  followMetrics();
   followHeatmap();
   exposeForTests();
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { availableModes, CauseClass, colour } from '../src/core/colouring';
 import { findingClasses, findings, neighbour, refOf, rowOfRef, type FindingFilter } from '../src/core/findings';
+import { addWorst, measuringNames, metricLabel } from '../src/core/metrics';
 import { Names } from '../src/core/names';
 import { intensity, layerMatrix, layerStacks } from '../src/core/strip';
+import type { Comparisons } from '../src/wire/blocks';
 import { graphOf, identity, outline, transformer } from './graphs';
 
 const everything: FindingFilter = { groups: new Set(['cause', 'inherited', 'clean', 'unmatched', 'incomparable']), forward: false, backward: false, microStep: -1, byError: false };
@@ -133,5 +135,38 @@ describe('layer strip', () => {
     expect(intensity(0.01, 1)).toBeCloseTo(0.5);
     expect(intensity(1e-9, 1)).toBe(0.4);
     expect(intensity(Number.NaN, 1)).toBe(1);
+  });
+});
+
+describe('metrics of the elements', () => {
+  const block = {
+    firstPair: 4,
+    pairCount: 3,
+    rowEnd: Uint32Array.from([2, 2, 3]),
+    metricNames: ['Cosine', 'MaxAbsErr', 'Worst Index'],
+    metrics: Float64Array.from([1, 0.5, 3, 0.9, 0.25, 7, Number.NaN, Infinity, 0]),
+  } as unknown as Comparisons;
+
+  it('give a pair the value of its worst row, a metric whose best is 1 its distance from 1', () => {
+    const cosine = new Float32Array(8).fill(Number.NaN);
+    const largest = new Float32Array(8).fill(Number.NaN);
+    addWorst(block, 'Cosine', cosine);
+    addWorst(block, 'MaxAbsErr', largest);
+    expect(cosine[4]).toBeCloseTo(0.1);
+    expect([largest[4], largest[5], largest[6]]).toEqual([0.5, Number.NaN, Infinity]);
+    expect(cosine[6]).toBeNaN();
+  });
+
+  it('are only those that measure something', () => {
+    expect(measuringNames(block.metricNames)).toEqual(['Cosine', 'MaxAbsErr']);
+    expect([metricLabel('Cosine'), metricLabel('MaxAbsErr')]).toEqual(['1 − Cosine', 'MaxAbsErr']);
+  });
+
+  it('colour like every other error, and say "not measured" until they are there', () => {
+    const nodes = outline('Module.a.A.forward.0\nModule.b.B.forward.0');
+    const graph = graphOf(nodes, nodes, identity(2));
+    const there = colour(graph, 'metric:MaxAbsErr', 0, Float32Array.from([0, 0.2]));
+    expect([...there.target.classes].map((cls) => there.classes[cls].id)).toEqual(['none', 'clean', 'scale5']);
+    expect([...colour(graph, 'metric:MaxAbsErr', 0).target.classes]).toEqual([0, 0, 0]);
   });
 });

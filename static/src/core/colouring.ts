@@ -5,8 +5,10 @@
 import { classColumn, type ClassColumn } from './counts';
 import { Cause, NodeKind, Status, type Graph, type Side, type SideName } from './types';
 
-export type ColourMode = 'cause' | 'status' | 'error' | 'inputError' | 'parameterError' | 'how' | 'overflow' | 'none';
-export const COLOUR_MODES: readonly ColourMode[] = ['cause', 'status', 'error', 'inputError', 'parameterError', 'how', 'overflow', 'none'];
+export type PlainMode = 'cause' | 'status' | 'error' | 'inputError' | 'parameterError' | 'how' | 'overflow' | 'none';
+/** `metric:NAME` colours by a metric of the elements (tensor mode), whose values are fetched when it is chosen. */
+export type ColourMode = PlainMode | `metric:${string}`;
+export const COLOUR_MODES: readonly PlainMode[] = ['cause', 'status', 'error', 'inputError', 'parameterError', 'how', 'overflow', 'none'];
 export const NO_THRESHOLD = 0;
 
 /** How a class is drawn: its colour is the theme's variable `--c-{id}`, its second sign a letter or shape. */
@@ -87,6 +89,11 @@ export interface Colouring {
   readonly target: ClassColumn;
   readonly golden: ClassColumn | null;
   readonly scaleFirst: number; // for a metric: the first class of its scale; else 0
+  readonly values: Float32Array; // per pair: the number that stands beside a box, NaN = none
+}
+
+export function isMetric(mode: string): mode is `metric:${string}` {
+  return mode.startsWith('metric:') && mode.length > 7;
 }
 
 export function columnOf(colouring: Colouring, side: SideName): ClassColumn | null {
@@ -155,7 +162,7 @@ function scaleClasses(values: Float32Array, threshold: number): Uint8Array {
 }
 
 /** Modes that the data of a graph can serve. */
-export function availableModes(graph: Graph): ColourMode[] {
+export function availableModes(graph: Graph): PlainMode[] {
   const compared = graph.golden !== null;
   const measured = isMeasured(graph.verdicts.status);
   return COLOUR_MODES.filter((mode) => {
@@ -166,16 +173,20 @@ export function availableModes(graph: Graph): ColourMode[] {
   });
 }
 
-export function colour(graph: Graph, mode: ColourMode, threshold: number): Colouring {
+/** `metric`: per pair, for a mode `metric:NAME`; null while it is being fetched. */
+export function colour(graph: Graph, mode: ColourMode, threshold: number, metric: Float32Array | null = null): Colouring {
   const build = graph.golden === null;
-  const { status, cause } = graph.verdicts;
-  const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, scaleFirst = 0): Colouring => ({
+  const { status, cause, error } = graph.verdicts;
+  const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, values = error, scaleFirst = 0): Colouring => ({
     mode,
     classes,
     target: spread(graph.target, perPair, unmatched, build),
     golden: graph.golden ? spread(graph.golden, perPair, unmatched, build) : null,
     scaleFirst,
+    values,
   });
+  const scale = (values: Float32Array): Colouring => make(SCALE_CLASSES, scaleClasses(values, threshold), 2, values, SCALE_FIRST);
+  if (isMetric(mode)) return scale(metric ?? new Float32Array(status.length).fill(Number.NaN));
   switch (mode) {
     case 'cause':
       return make(CAUSE_CLASSES, causeClasses(status, cause), CauseClass.unmatched);
@@ -186,15 +197,17 @@ export function colour(graph: Graph, mode: ColourMode, threshold: number): Colou
     case 'error':
     case 'inputError':
     case 'parameterError':
-      return make(SCALE_CLASSES, scaleClasses(graph.verdicts[mode], threshold), 2, SCALE_FIRST);
+      return scale(graph.verdicts[mode]);
     case 'how':
       return make(HOW_CLASSES, graph.pairs.how.map((how) => how + 1), 7);
     case 'overflow': {
       const classesOf = (side: Side): ClassColumn => classColumn(side.overflow ? side.overflow.map((level) => level + 1) : new Uint8Array(side.count));
-      return { mode, classes: OVERFLOW_CLASSES, target: classesOf(graph.target), golden: graph.golden ? classesOf(graph.golden) : null, scaleFirst: 0 };
+      return { mode, classes: OVERFLOW_CLASSES, target: classesOf(graph.target), golden: graph.golden ? classesOf(graph.golden) : null, scaleFirst: 0, values: error };
     }
-    case 'none':
-      return { mode, classes: [entry('none', '')], target: classColumn(new Uint8Array(graph.target.count)), golden: graph.golden ? classColumn(new Uint8Array(graph.golden.count)) : null, scaleFirst: 0 };
+    case 'none': {
+      const nothing = (side: Side): ClassColumn => classColumn(new Uint8Array(side.count));
+      return { mode, classes: [entry('none', '')], target: nothing(graph.target), golden: graph.golden ? nothing(graph.golden) : null, scaleFirst: 0, values: error };
+    }
   }
 }
 

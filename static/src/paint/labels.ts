@@ -107,11 +107,9 @@ export class Labels {
     };
   }
 
-  /** Which of the errors is shown beside boxes. */
+  /** The numbers that stand beside boxes. */
   private metric(): Float32Array | null {
-    const { graph, colouring } = this.context;
-    if (!graph.golden) return null;
-    return colouring.mode === 'inputError' || colouring.mode === 'parameterError' ? graph.verdicts[colouring.mode] : graph.verdicts.error;
+    return this.context.graph.golden ? this.context.colouring.values : null;
   }
 
   private value(node: number): string {

@@ -170,13 +170,40 @@ function showNode(ref: NodeRef, centre: boolean): void {
   moveCamera(bringIntoView(camera.value, pane.top[row] + shift, bottom + shift, height, centre));
 }
 
-/** The selection back into view: after the panes got their first size, or another one. */
-export function recentre(): void {
+/** While a graph has just been opened the page is still finding its sizes: its first place stays in the upper third. */
+let settling = false;
+const SETTLE = 1500; // milliseconds
+
+export function settle(): void {
+  settling = true;
+  setTimeout(() => (settling = false), SETTLE);
+}
+
+/** The person has taken over: nothing moves by itself any more. */
+export function settled(): void {
+  settling = false;
+}
+
+/** The panes have another size: what was in view stays in view. */
+export function resize(width: number, height: number): void {
+  const before = canvasSize.value;
+  if (width === before.width && height === before.height) return;
   const open = graph.value;
   const ref = selection.value;
+  const shown = ref !== null && inView(ref);
+  canvasSize.value = { width, height };
+  moveCamera({}); // the page may have become shorter than where it is scrolled to
   if (!open || !ref) return;
   align(open, ref);
-  showNode(ref, true);
+  if (settling || before.height === 0) showNode(ref, true);
+  else if (shown) showNode(ref, false);
+}
+
+function inView(ref: NodeRef): boolean {
+  const top = topOf(layout.value, ref);
+  if (top === null) return false;
+  const y = (top + (ref.side === 'golden' ? camera.value.goldenShift : 0) - camera.value.scroll) * camera.value.scale;
+  return y >= 0 && y < canvasSize.value.height;
 }
 
 /** Changes parts of the camera, kept inside the page. */

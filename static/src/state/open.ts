@@ -1,10 +1,10 @@
 /** Opening runs and graph files: asks the source, decodes, and chooses what is seen first. */
 import { batch, signal } from '@preact/signals';
-import { availableModes, isMeasured } from '../core/colouring';
+import { availableModes, isMeasured, isMetric } from '../core/colouring';
 import { NodeKind, sideOf, SIDES, type Graph, type GraphKey, type NodeRef } from '../core/types';
 import { decodeGraph, OPENING_SECTIONS, type GraphSections } from '../wire/decode';
 import { SourceError, type LocalText } from '../wire/source';
-import { openFirstLevels, select } from './actions';
+import { openFirstLevels, select, settle } from './actions';
 import { chosen, colouring, failure, findingFilter, graph, loading, microStep, panel, runs, selection, source } from './app';
 import { camera } from './view';
 
@@ -103,13 +103,16 @@ function show(opened: Graph, restore: Restore | null): void {
     microStep.value = restore?.microStep ?? -1;
     camera.value = { scroll: 0, scale: 1, goldenShift: 0 };
     const modes = availableModes(opened);
-    if (!modes.includes(colouring.value)) colouring.value = modes[0];
+    const mode = colouring.value;
+    const kept = isMetric(mode) ? opened.summary.mode === 'tensor' : modes.includes(mode);
+    if (!kept) colouring.value = modes[0];
     else if (colouring.value === 'how' && modes.includes('cause') && restore === null) colouring.value = 'cause';
     if (!opened.golden && panel.value === 'findings') panel.value = null; // nothing was compared
     if (opened.golden && !isMeasured(opened.verdicts.status)) findingFilter.value = new Set(['unmatched']);
   });
   openFirstLevels(opened, FIRST_ROWS);
   const first = restore?.node ?? firstOf(opened);
+  settle();
   if (first) select(first, { reveal: true, centre: true });
 }
 

@@ -1,6 +1,6 @@
 /** The address: run, step, rank, micro step, selection and view as short readable fields, in the hash of the page around. */
 import { effect } from '@preact/signals';
-import { COLOUR_MODES, type ColourMode } from '../core/colouring';
+import { COLOUR_MODES, isMetric, type ColourMode } from '../core/colouring';
 import { nodeName } from '../core/names';
 import { sideOf, type Graph, type GraphKey, type NodeRef, type SideName } from '../core/types';
 import { PLUGIN, readHash, writeHash } from '../host/tensorboard';
@@ -42,7 +42,7 @@ export function parseHash(hash: string): Address {
     key: run === undefined ? null : { run, step: number('step', 0), rank: number('rank', 0) },
     node: node === undefined ? null : { side: fields.get('side') === 'golden' ? 'golden' : 'target', name: node },
     microStep: number('micro', -1),
-    colour: colour && COLOUR_MODES.includes(colour) ? colour : null,
+    colour: colour && (isMetric(colour) || COLOUR_MODES.some((mode) => mode === colour)) ? colour : null,
     threshold: Number.isFinite(limit) && limit >= 0 ? limit : null,
     panel: fields.get('panel') ?? null,
     query: fields.get('q') ?? '',

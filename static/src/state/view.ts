@@ -1,7 +1,7 @@
 /** What the two panes show: open containers, rows, layout and camera of the open graph. Changed through actions.ts. */
 import { computed, signal } from '@preact/signals';
 import type { Camera } from '../core/camera';
-import { colour, strongMask, type Colouring } from '../core/colouring';
+import { colour, isMetric, strongMask, type Colouring } from '../core/colouring';
 import { Folds, type OpenState } from '../core/folds';
 import { arrange, type Layout } from '../core/layout';
 import { fillRows, RowBuffer } from '../core/rows';
@@ -20,8 +20,15 @@ export const paneMargin = computed(() => (canvasSize.value.width < NARROW ? 6 : 
 
 export const camera = signal<Camera>({ scroll: 0, scale: 1, goldenShift: 0 });
 
+/** Per pair, the metric that is coloured by (state/metrics.ts fetches it). */
+export const metricValues = signal<{ readonly name: string; readonly values: Float32Array } | null>(null);
+
 /** Classes and legend under the chosen colour mode; and under 'cause', which decides what is never folded away. */
-export const colours = computed<Colouring | null>(() => (graph.value ? colour(graph.value, colouring.value, threshold.value) : null));
+export const colours = computed<Colouring | null>(() => {
+  const mode = colouring.value;
+  const metric = isMetric(mode) && metricValues.value?.name === mode.slice('metric:'.length) ? metricValues.value.values : null;
+  return graph.value ? colour(graph.value, mode, threshold.value, metric) : null;
+});
 export const causes = computed<Colouring | null>(() => (graph.value ? colour(graph.value, 'cause', 0) : null));
 
 export const folds = computed<Folds | null>(() => {

@@ -9,7 +9,6 @@ import { colours } from '../state/view';
 import { className } from '../i18n/class_names';
 import { Sign } from './sign';
 
-const METRICS = new Set(['error', 'inputError', 'parameterError']);
 const STEPS = [0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1];
 
 function Threshold() {
@@ -31,7 +30,7 @@ export function Legend() {
   if (!open || !colouring || colouring.mode === 'none') return null;
   const column = columnOf(colouring, 'target');
   if (column) countRange(column, 1, open.target.count, scratch.current);
-  const scale = METRICS.has(colouring.mode);
+  const scale = colouring.scaleFirst > 0;
   // A scale is only read whole; other classes are listed where they occur.
   const shown = colouring.classes.map((item, cls) => ({ item, cls, count: scratch.current[cls] })).filter(({ count, cls }) => count > 0 || (scale && cls >= colouring.scaleFirst));
   return (

@@ -6,10 +6,10 @@ import { ROW_PILL } from '../core/rows';
 import { sideOf, type NodeRef } from '../core/types';
 import { t } from '../i18n';
 import { startPainting } from '../paint/painter';
-import { moveCamera, recentre, scrollBy, select, toggle, zoom } from '../state/actions';
+import { moveCamera, resize, scrollBy, select, toggle, zoom } from '../state/actions';
 import { drop, graph, hovered, names, pick } from '../state/app';
 import { hitAt, sameNode, type Hit } from '../state/scene';
-import { camera, canvasSize } from '../state/view';
+import { camera } from '../state/view';
 import { Legend } from './legend';
 import { Minimaps } from './minimaps';
 import { PaneHeader } from './pane_header';
@@ -26,11 +26,7 @@ function useCanvasSize(host: { current: HTMLDivElement | null }): void {
     if (!element) return undefined;
     const observer = new ResizeObserver(() => {
       // A hidden tab reports 0 × 0: everything stays as it is until it comes back.
-      if (element.clientWidth === 0 || element.clientHeight === 0) return;
-      const first = canvasSize.value.height === 0;
-      canvasSize.value = { width: element.clientWidth, height: element.clientHeight };
-      if (first) recentre();
-      else moveCamera({}); // the page may have become shorter than where it is scrolled to
+      if (element.clientWidth > 0 && element.clientHeight > 0) resize(element.clientWidth, element.clientHeight);
     });
     observer.observe(element);
     return () => observer.disconnect();

@@ -1,9 +1,11 @@
 /** Pickers for run, step, rank, micro step and colour; search; share, language, theme, help. */
-import { COLOUR_MODES, availableModes, type ColourMode } from '../core/colouring';
+import { availableModes, isMetric, type ColourMode } from '../core/colouring';
+import { metricLabel } from '../core/metrics';
 import { shortenMiddle } from '../core/names';
 import { t, type TextKey } from '../i18n';
 import { colouring, graph, chosen, locale, microStep, panel, query, runs, theme } from '../state/app';
 import { select } from '../state/actions';
+import { metricNames } from '../state/metrics';
 import { openGraph } from '../state/open';
 import { shareAddress } from '../host/tensorboard';
 import { selection } from '../state/app';
@@ -85,12 +87,18 @@ function Pickers() {
         <Picker
           label={t('pick.colour')}
           value={colouring.value}
-          choices={COLOUR_MODES.filter((mode) => graph.value && availableModes(graph.value).includes(mode)).map((mode) => ({ value: mode, label: t(`colour.${mode}` as TextKey) }))}
+          choices={colourChoices()}
           choose={(mode) => (colouring.value = mode as ColourMode)}
         />
       ) : null}
     </>
   );
+}
+
+function colourChoices(): Choice[] {
+  const plain = graph.value ? availableModes(graph.value) : [];
+  const metrics = isMetric(colouring.value) && metricNames.value.length === 0 ? [colouring.value.slice('metric:'.length)] : metricNames.value;
+  return [...plain.map((mode) => ({ value: mode, label: t(`colour.${mode}` as TextKey) })), ...metrics.map((name) => ({ value: `metric:${name}`, label: metricLabel(name) }))];
 }
 
 const THEMES = ['auto', 'light', 'dark'] as const;
