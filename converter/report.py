@@ -49,6 +49,11 @@ def graph_report(data: RankData, file: str) -> dict[str, Any]:
             {"target": found.target, "golden": list(found.golden), "error": finite_or_text(found.error)} for found in verdicts.parameters
         ],
     }
+    if verdicts.micro_steps:
+        entry["first_divergence"]["micro_steps"] = [
+            {"micro_step": step, "forward": divergence(forward, target, golden), "backward": divergence(backward, target, golden)}
+            for step, (forward, backward) in enumerate(verdicts.micro_steps)
+        ]
     entry["policy"] = verdicts.policy_name
     entry["warnings"] = list(content.warnings)
     return entry

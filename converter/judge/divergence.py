@@ -63,8 +63,10 @@ def phases(tree: Tree) -> NDArray[np.uint8]:
     return phase
 
 
-def children_of_pairs(pairs: PairFacts, target: Graph, phase: NDArray[np.uint8], wanted: int) -> dict[int, list[int]]:
-    """Per pair (-1 = root): the pairs of one phase that lie directly below it, in call order."""
+def children_of_pairs(
+    pairs: PairFacts, target: Graph, phase: NDArray[np.uint8], wanted: int, among: NDArray[np.bool_]
+) -> dict[int, list[int]]:
+    """Per pair (-1 = root): the pairs of one phase that lie directly below it, in call order. `among`: [nodes] what to look at."""
     tree = target.tree
     pair_of = np.full(tree.count, -1, np.int64)
     pair_of[pairs.node] = np.arange(len(pairs.node))
@@ -72,7 +74,7 @@ def children_of_pairs(pairs: PairFacts, target: Graph, phase: NDArray[np.uint8],
     parents, numbers = tree.parent.tolist(), pair_of.tolist()
     below: dict[int, list[int]] = {}
     owners = owner.tolist()
-    keep = (phase == wanted).tolist()
+    keep = ((phase == wanted) & among).tolist()
     collections = (tree.kind == NodeKind.API_COLLECTION).tolist()
     for node in range(1, tree.count):
         parent = parents[node]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,15 +30,11 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
     rows = judge_rows(comparison, facts, pairing, target, golden, phase[firsts] == FORWARD_PHASE, policy)
     pairs = pair_facts(facts, rows, pairing)
     cause = causes(pairs, target, policy)
-    found: dict[int, Finding] = {}
-    for wanted in (FORWARD_PHASE, BACKWARD_PHASE):
-        below = children_of_pairs(pairs, target, phase, wanted)
-        finding = find_first(pairs, without_tied_gradients(cause, pairs, target), below) or find_first(pairs, cause, below)
-        if finding is not None:
-            found[wanted] = finding
-            break  # gradients of another forward pass differ everywhere
-        if wanted == FORWARD_PHASE and _differs(pairs, phase[pairs.node] == FORWARD_PHASE):
-            break
+    blamed = without_tied_gradients(cause, pairs, target)
+    found = _first_findings(pairs, cause, blamed, target, phase, None)
+    by_step = [
+        _first_findings(pairs, cause, blamed, target, phase, step) for step in range(target.tree.micro_steps if found else 0)
+    ]
     for wanted, finding in found.items():
         settle_followers(cause, pairs, finding.place if finding.place >= 0 else finding.seen, phase[pairs.node], wanted, policy)
     settle_enclosing(cause, pairs, target, {finding.place for finding in found.values()})
@@ -56,11 +54,35 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
         reasons=pairs.reasons,
         forward=_divergence(found.get(FORWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
         backward=_divergence(found.get(BACKWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
+        micro_steps=[
+            (
+                _divergence(one.get(FORWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
+                _divergence(one.get(BACKWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
+            )
+            for one in by_step
+        ]
+        if target.tree.micro_steps > 1
+        else [],
         parameters=_parameters(comparison, facts, rows, pairs, cause, pairing, target, golden),
         policy_name=policy.name,
         policy_text=policy.text,
         warnings=_noise_message(rows),
     )
+
+
+def _first_findings(
+    pairs: PairFacts, cause: NDArray[np.uint8], blamed: NDArray[np.uint8], target: Graph, phase: NDArray[np.uint8], step: Optional[int]
+) -> dict[int, Finding]:
+    """The first finding of one pass, of the whole run or of one micro step; backward only where forward agrees."""
+    of_step = np.ones(target.tree.count, np.bool_) if step is None else target.tree.micro_step == step
+    for wanted in (FORWARD_PHASE, BACKWARD_PHASE):
+        below = children_of_pairs(pairs, target, phase, wanted, of_step)
+        finding = find_first(pairs, blamed, below) or find_first(pairs, cause, below)
+        if finding is not None:
+            return {wanted: finding}
+        if wanted == FORWARD_PHASE and _differs(pairs, (phase[pairs.node] == FORWARD_PHASE) & of_step[pairs.node]):
+            break  # gradients of another forward pass differ everywhere
+    return {}
 
 
 def _differs(pairs: PairFacts, where: NDArray[np.bool_]) -> bool:

@@ -88,4 +88,6 @@ class Verdicts:
     parameters: list[ParameterDifference]
     policy_name: str
     policy_text: str
+    # of each micro step: (forward, backward); empty for a run of one micro step
+    micro_steps: list[tuple[FirstDivergence | None, FirstDivergence | None]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
