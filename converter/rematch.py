@@ -11,7 +11,6 @@ The viewer's server asks for it. Needs the graph file alone; the dumps only to m
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Optional
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from converter.compare.columns import Comparison
 from converter.compare.rows import compare
 from converter.dumps.columns import LeafKind
-from converter.dumps.layout import find_ranks
+from converter.dumps.tensor_place import DumpGone, find_tensor_directory
 from converter.errors import UserError
 from converter.graphfile import graph_pb2
 from converter.graphfile.comparisons import encode_comparison_blocks
@@ -192,15 +191,10 @@ def _elements(
 
 def _tensor_directory(side: GraphSide, step: int, rank: int) -> str:
     """Where the side's tensor files lie; "" where the dump is no longer there."""
-    if not side.origin.tensor_directory:
-        return ""
     try:
-        ranks, _ = find_ranks(side.origin.path)
-    except UserError:
+        return find_tensor_directory(side.origin.path, side.origin.tensor_directory, step, rank)
+    except DumpGone:
         return ""
-    found = [entry.path for entry in ranks if len(ranks) == 1 or (entry.step, entry.rank) == (step, rank)]
-    directory = os.path.join(found[0], side.origin.tensor_directory) if found else ""
-    return directory if os.path.isdir(directory) else ""
 
 
 def _take_over(comparison: Comparison, stored: Comparison, pairing: Pairing, before: Pairing) -> Comparison:

@@ -14,15 +14,18 @@ if TYPE_CHECKING:
 
 
 ALLOW_WRITING = "tb_graph_ascend_allow_writing"
+NO_DUMPS = "tb_graph_ascend_no_dumps"
 
 
 class GraphLoader(base_plugin.TBLoader):  # type: ignore[misc]  # tensorboard has no types
-    """Adds the plugin's one flag to the command line of tensorboard."""
+    """Adds the plugin's flags to the command line of tensorboard."""
 
     def define_flags(self, parser: argparse.ArgumentParser) -> None:
         group = parser.add_argument_group("tb_graph_ascend")
         group.add_argument(f"--{ALLOW_WRITING}", action="store_true",
                            help="Let the graph plugin's page convert dumps that lie below the log directory. Results are written there.")
+        group.add_argument(f"--{NO_DUMPS}", action="store_true",
+                           help="Do not let the graph plugin read tensor files of dumps, for its maps of differences.")
 
     def load(self, context: base_plugin.TBContext) -> GraphPlugin:
         return GraphPlugin(context)
@@ -39,12 +42,14 @@ class GraphPlugin(base_plugin.TBPlugin):  # type: ignore[misc]  # tensorboard ha
         self._logdir_spec: str = getattr(context.flags, "logdir_spec", None) or ""
         self._host: str = getattr(context.flags, "host", None) or ""
         self._allow_writing = bool(getattr(context.flags, ALLOW_WRITING, False))
+        self._read_dumps = not getattr(context.flags, NO_DUMPS, False)
         self._finder: RunFinder | None = None
 
     def get_plugin_apps(self) -> dict[str, Any]:
         from tb_graph_ascend.routes import routes
 
-        return routes(self._runs(), host="tensorboard", served_as=[self._host], allow_writing=self._allow_writing)
+        return routes(self._runs(), host="tensorboard", served_as=[self._host], allow_writing=self._allow_writing,
+                      read_dumps=self._read_dumps)
 
     def is_active(self) -> bool:
         """Answers from what the background walk has found so far; TensorBoard calls this on every page load."""

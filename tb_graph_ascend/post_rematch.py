@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import os
-import subprocess
-import sys
 import threading
 from typing import Any
 
@@ -16,12 +11,13 @@ from tb_graph_ascend import texts
 from tb_graph_ascend.request_checks import RequestProblem, graph_of, json_of
 from tb_graph_ascend.responses import json_response
 from tb_graph_ascend.run_finder import RunFinder
+from tb_graph_ascend.work_process import Work, run_process
 
 TIME_LIMIT = 180  # seconds; 500 k nodes a side take about a third of it
 LARGEST_REQUEST = 16 << 20  # bytes
 PASSED_ON = ("mapping", "matches", "match", "policy", "preview", "pairs")
 
-_running = threading.BoundedSemaphore(2)  # each holds both graphs in memory
+_WORK = Work("tb_graph_ascend.rematch_process", threading.BoundedSemaphore(2), texts.BUSY)  # each holds both graphs in memory
 
 
 def post_rematch(request: Request, finder: RunFinder, served_as: list[str]) -> Response:
@@ -54,27 +50,11 @@ def _ask(request: Request, finder: RunFinder, served_as: list[str], what: str) -
     body = json_of(request, served_as)
     _, graph = graph_of(body, finder)
     work: dict[str, Any] = {name: body[name] for name in PASSED_ON if name in body}
-    status, answer = run_process({**work, "path": graph.path, "what": what})
+    status, answer = rematch_in_process({**work, "path": graph.path, "what": what})
     return json_response(request, answer, status)
 
 
-def run_process(work: dict[str, Any], time_limit: float = TIME_LIMIT) -> tuple[int, Any]:
+def rematch_in_process(work: dict[str, Any], time_limit: float = TIME_LIMIT) -> tuple[int, Any]:
     """(HTTP status, answer) of rematch_process. Raises RequestProblem where it takes too long, is busy or fails."""
-    if not _running.acquire(timeout=time_limit):
-        raise RequestProblem(texts.BUSY, 503)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "tb_graph_ascend.rematch_process"],
-            input=json.dumps(work).encode("ascii"),
-            capture_output=True,
-            timeout=time_limit,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)},
-        )
-    except subprocess.TimeoutExpired:
-        raise RequestProblem(texts.too_slow(time_limit), 503) from None
-    finally:
-        _running.release()
-    if done.returncode not in (0, 1) or not done.stdout:
-        logging.getLogger("tb_graph_ascend").error("rematching failed:\n%s", done.stderr.decode("utf-8", "replace"))
-        raise RequestProblem(texts.INTERNAL, 500)
-    return (200 if done.returncode == 0 else 422), json.loads(done.stdout)
+    code, answer = run_process(_WORK, work, time_limit, texts.too_slow(time_limit))
+    return (200 if code == 0 else 422), answer

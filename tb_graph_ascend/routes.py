@@ -14,6 +14,7 @@ from tb_graph_ascend.edit_matches import get_matches, post_matches
 from tb_graph_ascend.get_asset import get_asset, get_entry
 from tb_graph_ascend.get_export import get_export
 from tb_graph_ascend.get_graph import get_graph
+from tb_graph_ascend.get_heatmap import get_heatmap
 from tb_graph_ascend.get_section import get_section
 from tb_graph_ascend.list_runs import list_runs
 from tb_graph_ascend.open_graphs import OpenGraphs
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 Handler = Callable[[Request], Response]
 
 
-def routes(finder: RunFinder, host: str, served_as: list[str], allow_writing: bool = False) -> dict[str, Any]:
+def routes(finder: RunFinder, host: str, served_as: list[str], allow_writing: bool = False,
+           read_dumps: bool = True) -> dict[str, Any]:
     """Path (a trailing "/*" takes everything below) → WSGI application.
 
     `host` is "tensorboard" or "serve"; `served_as` are names under which the server was told to listen.
-    `allow_writing`: conversions may be started in the browser.
+    `allow_writing`: conversions may be started in the browser. `read_dumps`: tensors may be read for heatmaps.
     """
     graphs = OpenGraphs()
     return {
@@ -41,6 +43,7 @@ def routes(finder: RunFinder, host: str, served_as: list[str], allow_writing: bo
         "/runs": handle(GET=lambda request: list_runs(request, finder, host, allow_writing)),
         "/graph": handle(GET=lambda request: get_graph(request, finder, graphs)),
         "/section": handle(GET=lambda request: get_section(request, finder, graphs)),
+        "/heatmap": handle(GET=lambda request: get_heatmap(request, finder, read_dumps)),
         "/matches": handle(GET=lambda request: get_matches(request, finder), POST=lambda request: post_matches(request, finder, served_as)),
         "/rematch": handle(POST=lambda request: post_rematch(request, finder, served_as)),
         "/propose": handle(POST=lambda request: post_propose(request, finder, served_as)),

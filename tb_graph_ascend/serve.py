@@ -40,7 +40,8 @@ PAGE = f"""<!doctype html>
 START = 'import { render } from "./index.js";\nrender();\n'
 
 
-def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0, allow_writing: bool = False) -> BaseWSGIServer:
+def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0, allow_writing: bool = False,
+                      read_dumps: bool = True) -> BaseWSGIServer:
     """A server of the graph files below `directory`, bound but not yet serving; port 0 takes a free one.
 
     Raises UserError where the directory is missing or the port is taken.
@@ -52,13 +53,13 @@ def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0, al
         listening = socket.create_server((host, port))
     except OSError as problem:
         raise UserError(f"cannot listen on {host}:{port}: {problem.strerror or problem}. Choose another port with --port.") from None
-    return make_server(host, listening.getsockname()[1], application(finder, host, allow_writing), threaded=True,
+    return make_server(host, listening.getsockname()[1], application(finder, host, allow_writing, read_dumps), threaded=True,
                        request_handler=_QuietHandler, fd=listening.detach())
 
 
-def application(finder: RunFinder, host: str, allow_writing: bool = False) -> WSGIApplication:
+def application(finder: RunFinder, host: str, allow_writing: bool = False, read_dumps: bool = True) -> WSGIApplication:
     """One WSGI application over the page and the plugin's routes."""
-    table = routes(finder, host="serve", served_as=[host], allow_writing=allow_writing)
+    table = routes(finder, host="serve", served_as=[host], allow_writing=allow_writing, read_dumps=read_dumps)
 
     def dispatch(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = Request(environ)

@@ -104,3 +104,13 @@ def too_slow(seconds: float) -> Problem:
     return Problem("too_slow",
                    f"Matching again took longer than {seconds:.0f} seconds and was stopped. Use graph-convert for graphs of this size.",
                    f"重新匹配超过 {seconds:.0f} 秒，已停止。此规模的图请使用 graph-convert。")
+
+
+NO_DUMPS = Problem("dumps_off", "This server was started so that it does not read dumps.", "该服务器启动时已设置为不读取 dump。")
+HEATMAP_BUSY = Problem("busy", "The server is reading other tensors at the moment. Try again in a few seconds.",
+                       "服务器正在读取其他张量，请稍后重试。")
+
+
+def heatmap_too_slow(seconds: float) -> Problem:
+    return Problem("too_slow", f"Reading the tensors took longer than {seconds:.0f} seconds and was stopped.",
+                   f"读取张量超过 {seconds:.0f} 秒，已停止。")

@@ -32,6 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=int, default=6007, help="0 takes a free one (default: %(default)s)")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s, this machine only)")
     serve.add_argument("--allow-writing", action="store_true", help="let the page convert dumps that lie below the directory")
+    serve.add_argument("--no-dumps", action="store_true", help="never read tensor files of dumps (for maps of differences)")
     serve.set_defaults(command=_serve)
 
     doctor = commands.add_parser("doctor", help="say which TensorBoard, plugins and graph files are found, and what is wrong with them")
@@ -50,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(options: argparse.Namespace) -> int:
     from tb_graph_ascend.serve import make_graph_server
 
-    server = make_graph_server(options.directory, options.host, options.port, options.allow_writing)
+    server = make_graph_server(options.directory, options.host, options.port, options.allow_writing, not options.no_dumps)
     print(f"graph-view: http://{options.host}:{server.port}/  (Ctrl+C ends it)", flush=True)
     try:
         server.serve_forever()

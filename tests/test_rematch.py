@@ -213,7 +213,7 @@ def test_what_takes_too_long_is_stopped_and_said(plain):
     from tb_graph_ascend.request_checks import RequestProblem
 
     with pytest.raises(RequestProblem, match="longer than 0 seconds"):
-        server_side.run_process({"path": plain}, time_limit=0.01)
+        server_side.rematch_in_process({"path": plain}, time_limit=0.01)
 
 
 def test_templates_and_policies_are_listed(server):

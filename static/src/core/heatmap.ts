@@ -36,7 +36,7 @@ export interface Heatmap {
   readonly mean: Float32Array; // of target - golden; NaN where no element is a number on both sides
   readonly target: Float32Array; // values of the cell's worst element
   readonly golden: Float32Array;
-  readonly worst: Uint32Array; // its number, in C order
+  readonly worst: Float64Array; // its number, in C order
   readonly marks: Uint8Array;
   readonly differing: number;
   readonly scale: number; // golden's root mean square
@@ -63,7 +63,7 @@ export function decodeHeatmap(answer: HeatmapAnswer): Heatmap {
     mean: floats(answer.mean),
     target: floats(answer.target),
     golden: floats(answer.golden),
-    worst: new Uint32Array(bytesOf(answer.worst).buffer),
+    worst: new Float64Array(bytesOf(answer.worst).buffer),
     marks: bytesOf(answer.marks),
     differing: answer.differing,
     scale: answer.scale,
