@@ -305,8 +305,13 @@ export function expandAll(ref: NodeRef | null): void {
 export function openFirstLevels(open: Graph, rows: number): void {
   const side = open.target;
   const queue: number[] = [];
+  const repeats = (a: number, b: number): boolean => a >= 0 && folds.value?.continues('target', a, b) === true;
+  // Members of a repeat stay in their fold: opening one would take it out.
   const add = (parent: number): void => {
-    for (let child = parent + 1; child < side.end[parent]; child = side.end[child]) queue.push(child);
+    for (let child = parent + 1, before = -1; child < side.end[parent]; before = child, child = side.end[child]) {
+      const next = side.end[child];
+      if (!repeats(before, child) && !(next < side.end[parent] && repeats(child, next))) queue.push(child);
+    }
   };
   add(0);
   showPartnersOfChildren(open, 'target', 0);
@@ -315,7 +320,7 @@ export function openFirstLevels(open: Graph, rows: number): void {
     const node = queue[k];
     let children = 0;
     for (let child = node + 1, before = -1; child < side.end[node] && children <= rows; before = child, child = side.end[child]) {
-      if (before < 0 || !folds.value?.continues('target', before, child)) children++;
+      if (!repeats(before, child)) children++;
     }
     if (children === 0 || shown + children > rows) continue;
     setBoth(open, 'target', node, EXPANDED, true);

@@ -26,7 +26,8 @@ function concatAxis(leaf: LeafView, shapes: string[][]): number {
 }
 
 function typeWords(leaf: LeafView): string {
-  const dtype = leaf.dtype.replace(/^(torch|mindspore|paddle)\./, '');
+  // MindSpore spells Float32 what the others call float32.
+  const dtype = leaf.dtype.replace(/^(torch|mindspore|paddle)\./, '').toLowerCase();
   if (leaf.kind === LEAF.tensor) return dtype || leaf.type;
   return leaf.type.replace(/^(torch|mindspore|paddle)\./, '');
 }

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { columnOf } from '../core/colouring';
 import { CLASS_LIMIT, countRange } from '../core/counts';
 import { formatCount } from '../core/format';
+import { sideOf, SIDES } from '../core/types';
 import { t } from '../i18n';
 import { graph, threshold } from '../state/app';
 import { colours } from '../state/view';
@@ -28,11 +29,17 @@ export function Legend() {
   const open = graph.value;
   const colouring = colours.value;
   if (!open || !colouring || colouring.mode === 'none') return null;
-  const column = columnOf(colouring, 'target');
-  if (column) countRange(column, 1, open.target.count, scratch.current);
+  const counts = new Uint32Array(CLASS_LIMIT);
+  for (const which of SIDES) {
+    const side = sideOf(open, which);
+    const column = columnOf(colouring, which);
+    if (!side || !column) continue;
+    countRange(column, 1, side.count, scratch.current);
+    scratch.current.forEach((count, cls) => (counts[cls] += count));
+  }
   const scale = colouring.scaleFirst > 0;
   // A scale is only read whole; other classes are listed where they occur.
-  const shown = colouring.classes.map((item, cls) => ({ item, cls, count: scratch.current[cls] })).filter(({ count, cls }) => count > 0 || (scale && cls >= colouring.scaleFirst));
+  const shown = colouring.classes.map((item, cls) => ({ item, cls, count: counts[cls] })).filter(({ count, cls }) => count > 0 || (scale && cls >= colouring.scaleFirst));
   return (
     <footer class="legend" aria-label={t('legend.label')}>
       {shown.map(({ item, cls, count }) => (

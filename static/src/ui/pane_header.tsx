@@ -3,6 +3,7 @@ import { computed } from '@preact/signals';
 import { firstRowFrom } from '../core/drawlist';
 import { paneOf } from '../core/layout';
 import { toLayout } from '../core/camera';
+import { ROW_OPEN } from '../core/rows';
 import { sideOf, SIDES, type NodeRef, type SideName } from '../core/types';
 import { t } from '../i18n';
 import { collapseAll, expandAll, fitSelection, moveCamera, select, zoomOut } from '../state/actions';
@@ -24,7 +25,7 @@ const enclosing = computed<Record<SideName, readonly NodeRef[]>>(() => {
     const row = Math.max(0, firstRowFrom(pane.top, y) - 1);
     for (let node = pane.rows.node[row]; node > 0; node = side.parent[node]) {
       const at = pane.rows.rowOf[node];
-      if (at >= 0 && pane.top[at] < y - 8 && pane.bottom[at] > y) result[which].push({ side: which, node });
+      if (at >= 0 && pane.rows.flags[at] & ROW_OPEN && pane.top[at] < y - 8 && pane.bottom[at] > y) result[which].push({ side: which, node });
     }
     result[which].reverse();
   }
