@@ -70,6 +70,9 @@ class LeafTable:
         # Ids of what a field may hold, with "null" and "not there" among them.
         self._dtype_ids: dict[Any, int] = {None: -1, UNSET: _UNSET_ID}
         self._shape_ids: dict[Any, int] = {None: -1, UNSET: _UNSET_ID}
+        self._text_ids: dict[Any, int] = {None: -1, UNSET: -1}
+        self._checksum_ids: dict[Any, int] = {None: -1, UNSET: -1, "": -1}
+        self._file_ids: dict[Any, int] = {None: -1, UNSET: -1, "": -1, "-1": -1}
         self._positions: NDArray[np.int32] = np.empty(0, dtype=np.int32)
         self._rows: list[Row] = [_NULL_ROW, _EMPTY_OBJECT_ROW]
         self._row_ids: dict[Any, int] = {_row_key(_NULL): _NULL_ID}
@@ -113,14 +116,14 @@ class LeafTable:
             "entry": np.concatenate([block.entry for block in blocks]),
             "role": np.repeat(np.array([block.role for block in blocks], dtype=np.uint8), [len(block.leaves) for block in blocks]),
             "name": np.concatenate([block.name for block in blocks]),
-            "type": self._texts(types),
+            "type": _ids(self._text_ids, types, self.strings),
             "dtype": np.maximum(dtype, -1),
             "shape": np.maximum(shape, -1),
             "requires_grad": np.fromiter(map(_REQUIRES_GRAD.__getitem__, map(attrgetter("requires_grad"), leaves)), dtype=np.uint8),
             "present": present,
             "statistics": statistics,
-            "checksum": self._texts(list(map(attrgetter("md5"), leaves)), ("",)) if wide else none,
-            "data_name": self._texts(list(map(attrgetter("data_name"), leaves)), ("", "-1")) if wide else none,
+            "checksum": _ids(self._checksum_ids, list(map(attrgetter("md5"), leaves)), self.strings) if wide else none,
+            "data_name": _ids(self._file_ids, list(map(attrgetter("data_name"), leaves)), self.strings) if wide else none,
         })
 
     def add_rows(self, entry: int, rows: list[Row]) -> None:
@@ -168,14 +171,6 @@ class LeafTable:
         self._rows.append(leaf_row(0, "", fields))
         return len(self._rows) - 1
 
-    def _texts(self, texts: list[Any], absent: tuple[str, ...] = ()) -> NDArray[np.int32]:
-        """String ids of texts; -1 for None, UNSET and what means absence."""
-        for value in (UNSET, None):
-            if texts.count(value) == len(texts):
-                return np.full(len(texts), -1, dtype=np.int32)
-        ids = self.strings
-        return np.array([-1 if text is None or text is UNSET or text in absent else ids[text] for text in texts], dtype=np.int32)
-
     def finish(self, node_of_entry: NDArray[np.int64], nodes: int) -> tuple[Leaves, NDArray[np.int64]]:
         """The columns sorted by node, then role, and the end of the rows of every node. The table is empty afterwards."""
         chunks, self._chunks = self._chunks, []
@@ -201,7 +196,7 @@ class LeafTable:
         columns["kind"][at] = np.array(kind, dtype=np.uint8)[row]
         columns["value"] = np.full(self._count, -1, dtype=np.int32)
         for name, texts in (("type", type_name), ("dtype", dtype), ("value", value), ("checksum", checksum), ("data_name", data_name)):
-            columns[name][at] = self._texts(list(texts))[row]
+            columns[name][at] = _ids(self._text_ids, list(texts), self.strings)[row]
         columns["shape"][at] = np.array([-1 if sizes is None else self._shapes[sizes] for sizes in shape], dtype=np.int32)[row]
         columns["requires_grad"][at] = np.array(requires_grad, dtype=np.uint8)[row]
         columns["present"][at] = np.array(present, dtype=np.uint8)[row]
