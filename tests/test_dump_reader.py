@@ -544,3 +544,11 @@ def test_malformed_stacks_are_named_and_the_others_kept(tmp_path: Path) -> None:
     dump = read_dump(write_dump(tmp_path, {}, dict.fromkeys("ab"), {"a": 3, "b": ["line"]}, task="structure"))
     assert dump.stack.tolist() == [-1, 0]
     assert dump.warnings == ['stack.json: malformed stacks are left out: "a"']
+
+
+def test_statistics_written_as_texts_leave_the_shape_alone(tmp_path):
+    from tests.small_dumps import LINEAR, entry, tensor, write_dump
+
+    directory = write_dump(str(tmp_path), {LINEAR: entry([], [tensor("inf", "-inf", "nan", "inf", shape=(8, 4))])})
+    leaves = read_dump(directory).leaves
+    assert [leaves.shapes[number] for number in leaves.shape] == [(8, 4)]

@@ -204,8 +204,9 @@ def requires_grad_of(value: Any) -> int:
 
 
 def shape_of(value: Any) -> Optional[tuple[int, ...]]:
-    """A shape, or None where the dump has none or something else than a list of integers."""
-    if isinstance(value, list) and all(type(size) is int and abs(size) < 2 ** 63 for size in value):
+    """A shape, or None where the dump has none or something else than a list of integers (the fast reader
+    decodes lists to tuples)."""
+    if isinstance(value, (list, tuple)) and all(type(size) is int and abs(size) < 2 ** 63 for size in value):
         return tuple(value)
     return None
 
