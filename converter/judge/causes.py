@@ -55,6 +55,8 @@ def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFact
         status[any_row(rows.status == level)] = level
     mask = np.zeros(count, np.uint32)
     np.bitwise_or.at(mask, facts.pair, rows.reasons)
+    # Nothing on either side to compare (a structure dump, a call without data) is a reason too.
+    mask[(status == Status.NOT_COMPARABLE) & (mask == 0)] = 1 << reasons.NOT_AVAILABLE.code
     noise = (rows.reasons & np.uint32(1 << reasons.NOISE.code)) != 0
     counted = (rows.status != Status.NOT_COMPARABLE) & (rows.status != Status.NONE) & ~noise
     return PairFacts(
