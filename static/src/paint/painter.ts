@@ -3,19 +3,13 @@ import { effect } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import { colours, camera, canvasSize, folds, layout, producers, textMeasure } from '../state/view';
 import { graph, hovered, locale, marked, names, selection } from '../state/app';
+import { frameTimes } from '../state/frame_times';
 import { drawLists, overlay } from '../state/scene';
 import { Labels } from './labels';
 import { drawOverlay } from './overlay';
 import { drawPane, FONT_SIZE } from './pane';
 import { TextFitter } from './text';
 import type { Theme } from './theme';
-
-export interface FrameTimes {
-  frames: number;
-  last: number; // milliseconds of script for the last base frame
-}
-
-export const frameTimes: FrameTimes = { frames: 0, last: 0 };
 
 function prepare(canvas: HTMLCanvasElement, context: CanvasRenderingContext2D): void {
   const { width, height } = canvasSize.value;

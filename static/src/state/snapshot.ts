@@ -1,7 +1,7 @@
 /** What is on the screen as plain data, for browser tests and for people in the console: `__tb_graph_ascend.snapshot()`. */
-import { frameTimes } from '../paint/painter';
 import { announcement, chosen, colouring, failure, graph, loading, names, selection } from './app';
 import { details } from './details';
+import { frameTimes } from './frame_times';
 import { drawLists } from './scene';
 import { camera, layout } from './view';
 import { sideOf } from '../core/types';
