@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 60  # seconds until the server must answer
+ENTRY = "tb_graph_ascend.plugin:GraphLoader"
 
 
 @contextlib.contextmanager
@@ -51,16 +52,16 @@ def free_port() -> int:
 
 
 def _checkout_path(folder: str) -> list[str]:
-    """PYTHONPATH as it is; where the project is not installed, the checkout and an entry point for this one process."""
+    """PYTHONPATH as it is; where the project is not installed as it is now, the checkout and an entry point for this one process."""
     path = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
-    if any(entry.name == "tb_graph_ascend" for entry in importlib.metadata.entry_points(group="tensorboard_plugins")):
+    if any(entry.value == ENTRY for entry in importlib.metadata.entry_points(group="tensorboard_plugins")):
         return path
     info = os.path.join(folder, "tb_graph_ascend-0.dist-info")
     os.mkdir(info)
     with open(os.path.join(info, "METADATA"), "w", encoding="utf-8") as stream:
         stream.write("Metadata-Version: 2.1\nName: tb_graph_ascend\nVersion: 0\n")
     with open(os.path.join(info, "entry_points.txt"), "w", encoding="utf-8") as stream:
-        stream.write("[tensorboard_plugins]\ntb_graph_ascend = tb_graph_ascend.plugin:GraphLoader\n")
+        stream.write(f"[tensorboard_plugins]\ntb_graph_ascend = {ENTRY}\n")
     return [TOP, folder, *path]
 
 

@@ -170,17 +170,19 @@ function Row({ open, rows, index, length, by }: { readonly open: Graph; readonly
   );
 }
 
-/** Arrow down and Enter in the search box go to the list. */
+/** Arrow down and Enter in a search box go to the list. */
+function toList(event: KeyboardEvent, choose: () => void): void {
+  if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
+  event.preventDefault();
+  (document.querySelector('.search-panel [role=listbox]') as HTMLElement | null)?.focus();
+  choose();
+}
+
 function useSearchBox(choose: () => void): void {
   useEffect(() => {
     const box = document.getElementById('search-box');
     if (!box) return undefined;
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
-      event.preventDefault();
-      (document.querySelector('.search-panel [role=listbox]') as HTMLElement | null)?.focus();
-      choose();
-    };
+    const onKey = (event: KeyboardEvent): void => toList(event, choose);
     box.addEventListener('keydown', onKey);
     return () => box.removeEventListener('keydown', onKey);
   });
@@ -204,6 +206,18 @@ export function SearchPanel() {
       <h2>
         {t('search.title')} <span class="dim count">{t(rows.length === 1 ? 'search.hit' : 'search.hits', { count: formatCount(rows.length) })}</span>
       </h2>
+      {/* Where the window is narrow, the box above shows a few letters only. */}
+      <input
+        class="own-box"
+        type="search"
+        spellcheck={false}
+        autocomplete="off"
+        aria-label={t('search.label')}
+        placeholder={t('search.placeholder')}
+        value={query.value}
+        onInput={(event) => (query.value = (event.currentTarget as HTMLInputElement).value)}
+        onKeyDown={(event) => toList(event, () => go(own >= 0 ? own : 0))}
+      />
       <Tools open={open} />
       {filtersOpen.value ? <Filters open={open} /> : null}
       <Problems of={parsed.value} />
