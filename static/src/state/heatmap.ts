@@ -18,7 +18,7 @@ export const heatmapView = signal<HeatmapView>('largest');
 /** The cell whose numbers are shown; -1 = the worst one. */
 export const heatmapCell = signal(-1);
 
-const ROOM = 300; // pixels of height that a map needs to be read
+const ROOM = 320; // pixels of height that a map needs to be read
 
 let attempt = 0;
 

@@ -119,7 +119,7 @@ function Facts({ map }: { readonly map: Heatmap }) {
   const mismatch = (map.marks[cell] & MARK.mismatch) !== 0;
   return (
     <div role="status">
-      <h4>{whole ? t('heatmap.worstElement') : count > 1 ? t('heatmap.worstOfCell', { count: formatCount(count) }) : t('heatmap.element')}</h4>
+      <h3>{whole ? t('heatmap.worstElement') : count > 1 ? t('heatmap.worstOfCell', { count: formatCount(count) }) : t('heatmap.element')}</h3>
       <dl>
         <dt>{t('heatmap.token')}</dt>
         <dd>{whole ? token : rangeWords(tokens)}</dd>
@@ -226,7 +226,7 @@ export function HeatmapPanel() {
   return (
     <section class="heatmap" aria-label={name} aria-busy={!open.map && !open.problem} onKeyDown={onKeyDown}>
       <header>
-        <h3 title={name}>{name}</h3>
+        <h2 title={name}>{name}</h2>
         <span class="grow" />
         {open.map && open.map.differing > 0 ? (
           <select aria-label={t('heatmap.view')} value={heatmapView.value} onChange={(event) => (heatmapView.value = event.currentTarget.value === 'mean' ? 'mean' : 'largest')}>
