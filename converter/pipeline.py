@@ -259,7 +259,7 @@ def _run(options: Options, tasks: list[RankTask], hidden: str, tables: list[str]
         outcomes = run_in_processes(run_task, tasks, (hidden, tables), jobs, _lost)
     with closing(outcomes):
         for outcome in outcomes:
-            progress.rank_done(_told(outcome))
+            progress.rank_done(_told(outcome) if len(tasks) > 1 or not outcome.error else "")  # a single failure is the end, told there
             yield outcome
 
 

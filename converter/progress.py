@@ -34,9 +34,9 @@ class Progress:
         self._shown = max(percent, self._shown)
 
     def rank_done(self, text: str) -> None:
-        """One more rank is finished."""
+        """One more rank is finished; an empty text is not shown."""
         self._done += 1
-        if self._bar is None and not self._machine:
+        if text and self._bar is None and not self._machine:
             print(text, file=sys.stderr, flush=True)
         self.update("", 0.0)
 

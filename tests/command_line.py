@@ -48,7 +48,7 @@ def refused(*arguments: object) -> str:
     assert run.code == 2, run
     assert run.out == ""
     *before, sentence = run.err.splitlines()
-    assert all(line.endswith(" done") for line in before), run.err
+    assert all(line.startswith("step ") for line in before), run.err
     assert sentence.startswith("graph-convert: ")
     return sentence[len("graph-convert: "):]
 

@@ -71,12 +71,17 @@ def find_ranks(path: str) -> tuple[list[RankDirectory], list[str]]:
 
 
 def require_files(path: str) -> None:
-    """Raise UserError when a rank directory lacks one of the files without which there is no graph."""
+    """Raise UserError when a rank directory lacks one of the files without which there is no graph, or has something else instead."""
     names = _names(path)
     if DUMP_FILE not in names:
         raise UserError(f"{path} has no {DUMP_FILE}: was the dump finished? {_EXPECTED}")
     if CONSTRUCT_FILE not in names:
         raise UserError(f"{path} has no {CONSTRUCT_FILE}, so there is no tree to draw: dump again with level L0 or mix and with extra_info")
+    for name in (DUMP_FILE, CONSTRUCT_FILE, STACK_FILE):
+        file = os.path.join(path, name)
+        if name in names and not os.path.isfile(file):  # to open a pipe would be to wait for ever
+            kind = "a directory" if os.path.isdir(file) else "a pipe or a device" if os.path.exists(file) else "a link to nowhere"
+            raise UserError(f"{file} is no file but {kind}: copy the dump again")
 
 
 def _ranks_of_step(path: str, names: list[str], step: int) -> tuple[list[RankDirectory], list[str]]:
