@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
+import pytest
 
+from converter.dumps import reader
 from converter.dumps.columns import Dump
+from converter.dumps.reader import read_dump
 
 DATA = Path(__file__).parent / "data"
 RANK_DIRECTORIES = sorted({path.parent for path in DATA.rglob("dump.json")})
@@ -79,3 +82,21 @@ def plain(dump: Dump) -> dict[str, Any]:
         if isinstance(value, np.ndarray):
             result[f"type of {field.name}"] = (str(value.dtype), value.shape[1:])
     return result
+
+
+def write_output(tmp_path: Path, text: str) -> str:
+    """A dump whose only entry has this text as its only output."""
+    return write_texts(tmp_path, f'{{"data": {{"A.f.0.forward": {{"output": [{text}]}}}}}}')
+
+
+def leaf_of(tmp_path: Path, leaf: Any) -> dict[str, Any]:
+    """The row of a leaf that is the only argument of a call."""
+    [row] = rows_of(read_dump(write_entry(tmp_path, {"input_args": [leaf]})))
+    return row
+
+
+def refuse_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make it an error when the fast reader hands over to the reference reader."""
+    def refuse(folder: Path) -> None:
+        raise AssertionError(f"{folder} was left to the reference reader")
+    monkeypatch.setattr(reader.reference, "read_dump", refuse)

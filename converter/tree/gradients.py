@@ -31,7 +31,7 @@ def place_gradients(names: NameColumns, forward: Calls, backward: Calls, parent:
         calls = backward.node[low[i]:high[i]] if high[i] > low[i] else forward.of_stem(int(stems[i]))
         if len(calls):
             place[start[i]:start[i] + count[i]] = _places(calls.tolist(), step[calls].tolist(), int(count[i]))
-    step[node] = np.where(place >= 0, step[place], step[node])
+    step[node] = np.where(place >= 0, step[np.maximum(place, 0)], step[node])
     parents = np.isin(node, parent)  # never in a healthy dump
     parent[node[~parents]] = place[~parents]
     for child, above in zip(node[parents].tolist(), place[parents].tolist()):
