@@ -61,7 +61,7 @@ def row_arguments(
     if reason.code == reasons.VALUE.code and left.kind[t] != LeafKind.TENSOR:
         return {"target": _string(left, left.value, t), "golden": _string(right, right.value, g)}
     if reason.code == reasons.SCALED.code:
-        return {"factor": number(float(left.statistics[t, NORM] / right.statistics[g, NORM]))}
+        return {"factor": number(float(left.statistics[t, NORM] / right.statistics[g, NORM]), 1.0)}
     if reason.code == reasons.MASK_FILL.code:
         return {"target": number(float(left.statistics[t, MIN])), "golden": number(float(right.statistics[g, MIN]))}
     column = int(statistic[row])

@@ -7,7 +7,7 @@ from typing import Optional
 from converter.match.modules import ModuleTable
 from converter.match.pairing import How, Pair
 from converter.match.paths import PathPair
-from converter.tree.columns import FLAG_RECOMPUTED, NodeKind, Tree
+from converter.tree.columns import FLAG_RECOMPUTED, Direction, NodeKind, Tree
 
 CallKey = tuple[bool, int, bool, int]  # (is a gradient, direction, recomputed, micro step)
 
@@ -23,6 +23,7 @@ def pair_calls(
     """
     by_step = target.graph.tree.micro_steps == golden.graph.tree.micro_steps
     keys, golden_keys = _call_keys(target.graph.tree, by_step), _call_keys(golden.graph.tree, by_step)
+    numbers, golden_numbers = target.graph.tree.call.tolist(), golden.graph.tree.call.tolist()
     names, golden_names = target.graph.tree.names, golden.graph.tree.names
     partner: dict[int, int] = {}  # target node → first golden node, for callers
     pairs: list[Pair] = []
@@ -30,27 +31,43 @@ def pair_calls(
         mine = [_calls(target.nodes[number], keys, taken_target) for number in path.target]
         other = [_calls(golden.nodes[number], golden_keys, taken_golden) for number in path.golden]
         exact = path.how == How.EXACT
-        for key in mine[0]:
+        forward: dict[int, int] = {}  # call numbers of paired forward calls: target's → golden's
+        for key in sorted(mine[0], key=lambda entry: entry[1] == Direction.BACKWARD):
             sequences = [side.get(key, []) for side in mine]
             others = [side.get(key, []) for side in other]
             counts = {len(sequence) for sequence in sequences + others}
-            if counts == {len(sequences[0])}:
+            single = len(sequences) == 1 and len(others) == 1
+            gradient, direction = key[0], key[1]
+            if single and forward and direction == Direction.BACKWARD and not gradient:
+                chosen = [((a,), (b,)) for a, b in _of_forward_pairs(sequences[0], others[0], numbers, golden_numbers, forward)]
+            elif counts == {len(sequences[0])}:
                 chosen = list(zip(zip(*sequences), zip(*others)))
-            elif len(sequences) == 1 and len(others) == 1:
+            elif single:
                 chosen = [
                     ((a,), (b,)) for a, b in _below_paired_callers(target.graph.tree, golden.graph.tree, sequences[0], others[0], partner)
                 ]
             else:
                 continue
+            if direction == Direction.FORWARD:
+                forward.update((numbers[nodes[0]], golden_numbers[others_nodes[0]]) for nodes, others_nodes in chosen)
             for nodes, golden_nodes in chosen:
                 how, evidence = path.how, path.evidence
                 if exact and names[nodes[0]] != golden_names[golden_nodes[0]]:
-                    same_number = target.graph.tree.call[nodes[0]] == golden.graph.tree.call[golden_nodes[0]]
+                    same_number = numbers[nodes[0]] == golden_numbers[golden_nodes[0]]
                     how, evidence = How.NORMALISED, "same path" if same_number else "same path, call numbers differ"
                 pairs.append(Pair(nodes, golden_nodes, path.relation, how, path.confidence, evidence))
                 for node in nodes:
                     partner[node] = golden_nodes[0]
     return pairs
+
+
+def _of_forward_pairs(
+    mine: list[int], other: list[int], numbers: list[int], golden_numbers: list[int], forward: dict[int, int]
+) -> list[tuple[int, int]]:
+    """Backward calls of paired forward calls: the collector gives both the same number."""
+    of_number = {golden_numbers[node]: node for node in other}
+    found = [(node, of_number.get(forward.get(numbers[node], -1), -1)) for node in mine]
+    return [(a, b) for a, b in found if b >= 0]
 
 
 def _call_keys(tree: Tree, by_step: bool) -> list[CallKey]:

@@ -16,6 +16,8 @@ from converter.tree.graph import Graph
 FINGERPRINT_TOLERANCE = 1e-4
 # Keyword arguments by which a module is handed a parameter that it does not own.
 HANDED_PARAMETERS = ("weight", "bias")
+# Running statistics of a norm: MindSpore lists them among the parameters, PyTorch does not.
+RUNNING_STATISTICS = frozenset({"moving_mean", "moving_variance", "moving_var", "running_mean", "running_var", "num_batches_tracked"})
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,9 @@ class ModuleTable:
                 known = ModuleFeatures((), (), ())
             else:
                 inputs = node_tensors(self.graph, node, (Role.INPUT, Role.KWARG))
-                own = node_tensors(self.graph, node, (Role.PARAMETER,))
+                own = tuple(
+                    tensor for tensor in node_tensors(self.graph, node, (Role.PARAMETER,)) if tensor.name not in RUNNING_STATISTICS
+                )
                 # A tied output layer has no weight of its own and is handed one.
                 handed = tuple(tensor for tensor in inputs if tensor.name in HANDED_PARAMETERS)
                 known = ModuleFeatures(
