@@ -261,8 +261,8 @@ def _names_an_object(comparison: Comparison) -> NDArray[np.bool_]:
             [any(word in text.lower() for word in ("device", "processgroup", "stream", "generator")) for text in leaves.strings] + [False]
         )
 
-    t = of(comparison.target)[np.where(comparison.target_row >= 0, comparison.target.type[comparison.target_row], -1)]
-    g = of(comparison.golden)[np.where(comparison.golden_row >= 0, comparison.golden.type[comparison.golden_row], -1)]
+    t = of(comparison.target)[np.append(comparison.target.type, -1)[comparison.target_row]]
+    g = of(comparison.golden)[np.append(comparison.golden.type, -1)[comparison.golden_row]]
     return t | g
 
 
@@ -271,7 +271,7 @@ def _has_no_elements(comparison: Comparison) -> NDArray[np.bool_]:
 
     def of(leaves, rows: NDArray[np.int64]) -> NDArray[np.bool_]:  # type: ignore[no-untyped-def]
         empty = np.array([0 in shape for shape in leaves.shapes] + [False])
-        return empty[np.where(rows >= 0, leaves.shape[rows], -1)]
+        return empty[np.append(leaves.shape, -1)[rows]]  # row -1, a tensor that is not there, is not empty
 
     return of(comparison.target, comparison.target_row) | of(comparison.golden, comparison.golden_row)
 
