@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import os
 import socket
 import subprocess
@@ -16,7 +15,6 @@ from collections.abc import Iterator
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 60  # seconds until the server must answer
-ENTRY = "tb_graph_ascend.plugin:GraphLoader"
 
 
 @contextlib.contextmanager
@@ -52,17 +50,14 @@ def free_port() -> int:
 
 
 def _checkout_path(folder: str) -> list[str]:
-    """PYTHONPATH as it is; where the project is not installed as it is now, the checkout and an entry point for this one process."""
-    path = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
-    if any(entry.value == ENTRY for entry in importlib.metadata.entry_points(group="tensorboard_plugins")):
-        return path
+    """PYTHONPATH with the checkout and an entry point for this one process in front: an installation may be older than the checkout."""
     info = os.path.join(folder, "tb_graph_ascend-0.dist-info")
     os.mkdir(info)
     with open(os.path.join(info, "METADATA"), "w", encoding="utf-8") as stream:
         stream.write("Metadata-Version: 2.1\nName: tb_graph_ascend\nVersion: 0\n")
     with open(os.path.join(info, "entry_points.txt"), "w", encoding="utf-8") as stream:
-        stream.write(f"[tensorboard_plugins]\ntb_graph_ascend = {ENTRY}\n")
-    return [TOP, folder, *path]
+        stream.write("[tensorboard_plugins]\ntb_graph_ascend = tb_graph_ascend.plugin:GraphLoader\n")
+    return [TOP, folder, *(part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part)]
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes], log: str) -> None:

@@ -195,7 +195,8 @@ def test_what_was_matched_is_there_again_after_reload_and_for_graph_convert(qkv:
     qkv.wait(f"s.selection && s.selection.name === '{PROJ}'")
     expect(details_title(qkv)).to_contain_text("linear_proj ↔ v_proj")
     file = next(Path(own_logs).glob("qkv/*/step0/rank0.matches.yaml"))
-    convert(str(tmp_path / "again"), "-tp", f"{DATA}/megatron_vs_hf/megatron_bug_qkv_bias", "-gp", f"{DATA}/megatron_vs_hf/hf", "--matches", str(file))
+    sides = ("-tp", f"{DATA}/megatron_vs_hf/megatron_bug_qkv_bias", "-gp", f"{DATA}/megatron_vs_hf/hf")
+    convert(str(tmp_path / "again"), *sides, "--matches", str(file))
 
 
 def test_undo_and_redo_change_graph_and_file(qkv: Viewer, own_logs: str) -> None:
