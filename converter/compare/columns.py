@@ -49,3 +49,11 @@ class Comparison:
     @property
     def rows(self) -> int:
         return len(self.target_row)
+
+    def rows_of(self, pair: int) -> range:
+        """The rows of one pair."""
+        return range(int(self.row_end[pair - 1]) if pair else 0, int(self.row_end[pair]))
+
+    def pair_of_row(self) -> NDArray[np.int64]:
+        """[rows] the pair that each row belongs to."""
+        return np.repeat(np.arange(len(self.row_end)), np.diff(self.row_end, prepend=0))

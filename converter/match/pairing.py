@@ -8,6 +8,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+NodesOfPair = tuple[tuple[int, ...], tuple[int, ...]]
+
 
 class Relation(IntEnum):
     """How the two sides of a pair belong together. Numbers as in proto/graph.proto."""
@@ -96,3 +98,37 @@ class Pairing:
     @property
     def count(self) -> int:
         return len(self.relation)
+
+    def first_target_nodes(self) -> NDArray[np.int64]:
+        """[pairs] the first target node of each pair, which stands for the pair wherever one node is asked for."""
+        return _firsts(self.target_nodes, self.target_end)
+
+    def first_golden_nodes(self) -> NDArray[np.int64]:
+        """[pairs] the first golden node of each pair."""
+        return _firsts(self.golden_nodes, self.golden_end)
+
+    def target_nodes_of(self, pair: int) -> list[int]:
+        """All target nodes of one pair."""
+        return _of_pair(self.target_nodes, self.target_end, pair)
+
+    def golden_nodes_of(self, pair: int) -> list[int]:
+        """All golden nodes of one pair."""
+        return _of_pair(self.golden_nodes, self.golden_end, pair)
+
+    def nodes(self) -> list[NodesOfPair]:
+        """(target nodes, golden nodes) of every pair, in pair order."""
+        return list(zip(_split(self.target_nodes, self.target_end), _split(self.golden_nodes, self.golden_end)))
+
+
+def _firsts(nodes: NDArray[np.int32], end: NDArray[np.int32]) -> NDArray[np.int64]:
+    return nodes[end - np.diff(end, prepend=0)].astype(np.int64)
+
+
+def _of_pair(nodes: NDArray[np.int32], end: NDArray[np.int32], pair: int) -> list[int]:
+    found: list[int] = nodes[end[pair - 1] if pair else 0 : end[pair]].tolist()
+    return found
+
+
+def _split(nodes: NDArray[np.int32], end: NDArray[np.int32]) -> list[tuple[int, ...]]:
+    flat, ends = nodes.tolist(), end.tolist()
+    return [tuple(flat[start:stop]) for start, stop in zip([0, *ends[:-1]], ends)]
