@@ -14,13 +14,14 @@ import {
   type Marks,
   type TriageEntry,
 } from '../core/marks';
-import { textTable } from '../core/name_search';
+import { nodeName } from '../core/names';
 import { markedNodes } from '../core/triage';
-import { SIDES, type Graph, type GraphKey, type SideName } from '../core/types';
+import { sideOf, SIDES, type Graph, type GraphKey, type SideName } from '../core/types';
 import { SourceError, type LocalText } from '../wire/source';
 import { expectedGolden, expectedTarget, source } from './app';
 import { problemText } from './open';
 import { apply, inForce, stored } from './rematch';
+import { text } from './search';
 
 interface Answer extends Marks {
   readonly revision: string;
@@ -186,10 +187,39 @@ async function join(open: Graph): Promise<void> {
 function nodesOf(open: Graph, now: Marks): Record<SideName, Set<number>> {
   const found: Record<SideName, Set<number>> = { target: new Set(), golden: new Set() };
   if (now.triage.length === 0) return found;
-  const text = textTable(open.strings.utf8, open.strings.end);
-  for (const entry of now.triage) for (const side of SIDES) for (const node of markedNodes(open, text, side, entry)) found[side].add(node);
+  for (const entry of now.triage) for (const side of SIDES) for (const node of nodesOfMark(open, side, entry)) found[side].add(node);
   return found;
 }
+
+const nodesOfMarks = new WeakMap<object, Map<string, readonly number[]>>();
+
+/** Nodes of a side that an entry is about; each pattern is looked for once a graph. */
+export function nodesOfMark(open: Graph, side: SideName, entry: Pick<TriageEntry, 'nodes' | 'side'>): readonly number[] {
+  if (entry.side !== side || !text.value) return [];
+  let known = nodesOfMarks.get(open.strings);
+  if (!known) nodesOfMarks.set(open.strings, (known = new Map()));
+  const key = `${side}|${entry.nodes}`;
+  let nodes = known.get(key);
+  if (!nodes) known.set(key, (nodes = markedNodes(open, text.value, side, { ...entry, verdict: 'expected' })));
+  return nodes;
+}
+
+/** Nodes of the names in the list of matches, by side and name: one pass over the graph for all of them. */
+export const nodeOfName = computed<Readonly<Record<SideName, ReadonlyMap<string, number>>>>(() => {
+  const open = stored.value;
+  const found = { target: new Map<string, number>(), golden: new Map<string, number>() };
+  const list = marks.value.matches;
+  if (!open || list.length === 0) return found;
+  for (const which of SIDES) {
+    const side = sideOf(open, which);
+    const wanted = new Set(list.flatMap((entry) => entry[which]));
+    for (let node = 1; side && node < side.count && found[which].size < wanted.size; node++) {
+      const name = nodeName(open, side, node);
+      if (wanted.has(name)) found[which].set(name, node);
+    }
+  }
+  return found;
+});
 
 /** Call once a page. */
 export function followMarks(): void {

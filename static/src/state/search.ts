@@ -18,7 +18,10 @@ export const dtypes = signal<{ readonly version: string; readonly columns: Dtype
 /** Set where the graph file has no data types: written by an older version. */
 export const dtypesMissing = signal(false);
 
-const text = computed(() => (graph.value ? textTable(graph.value.strings.utf8, graph.value.strings.end) : null));
+/** Strings of the open graph; another matching of the same graph keeps them. */
+const strings = computed(() => graph.value?.strings ?? null);
+/** The same as one text to search in; made once a graph. */
+export const text = computed(() => (strings.value ? textTable(strings.value.utf8, strings.value.end) : null));
 
 const index = computed<SearchIndex | null>(() => {
   const open = graph.value;

@@ -1,14 +1,13 @@
 /** Matching by hand: what is picked on each side, what to do with it, and the list of what was done. */
 import { marksAsYaml, withoutMatch, type MatchEntry, type RelationWord } from '../../core/marks';
 import { directionOf, shortenMiddle } from '../../core/names';
-import { sideOf, type Graph, type SideName } from '../../core/types';
+import { type Graph, type SideName } from '../../core/types';
 import { local, t, type TextKey } from '../../i18n';
 import { graph, panel, panelWidth, selectedPair, selection } from '../../state/app';
-import { author, change, failure, foreign, history, kept, marks, redo, saving, setAuthor, undo } from '../../state/marks';
+import { author, change, failure, foreign, history, kept, marks, nodeOfName, redo, saving, setAuthor, undo } from '../../state/marks';
 import { adding, clearPicks, dissolved, matchPicked, obstacle, picks, relation, takeApart, togglePick, withInside, withTwins } from '../../state/picks';
 import { edit, proposeRules } from '../../state/mapping';
 import { answer, inForce, problem, working } from '../../state/rematch';
-import { findNode } from '../../state/url';
 import { select } from '../../state/actions';
 import { download, fileName } from '../download';
 import { showNote } from '../copy';
@@ -104,9 +103,9 @@ function Names({ open, side, list, length }: { readonly open: Graph; readonly si
   return (
     <>
       {list.map((name) => {
-        const ref = sideOf(open, side) ? findNode(open, side, name) : null;
-        return ref ? (
-          <NodeLink key={name} open={open} to={ref} length={length} />
+        const node = nodeOfName.value[side].get(name);
+        return node !== undefined ? (
+          <NodeLink key={name} open={open} to={{ side, node }} length={length} />
         ) : (
           <span key={name} class="dim" title={`${name}\n${t('matches.notHere')}`}>
             {shortenMiddle(name, length)} <small>({t('matches.notHere')})</small>
@@ -121,8 +120,8 @@ const MOST_SHOWN = 200;
 
 /** Forward or backward, by the first name that is in the graph. */
 function directionWord(open: Graph, entry: MatchEntry): string {
-  const ref = entry.target.length > 0 ? findNode(open, 'target', entry.target[0]) : null;
-  return ref ? t(`direction.${directionOf(open.target, ref.node)}`) : '';
+  const node = entry.target.length > 0 ? nodeOfName.value.target.get(entry.target[0]) : undefined;
+  return node !== undefined ? t(`direction.${directionOf(open.target, node)}`) : '';
 }
 
 function Entry({ open, entry }: { readonly open: Graph; readonly entry: MatchEntry }) {

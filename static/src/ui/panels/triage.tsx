@@ -3,20 +3,19 @@ import { signal } from '@preact/signals';
 import { formatCount } from '../../core/format';
 import { withoutTriage, withTriage, type TriageEntry } from '../../core/marks';
 import { nodeName, shortenMiddle } from '../../core/names';
-import { textTable } from '../../core/name_search';
-import { markedNodes, patternChoices } from '../../core/triage';
+import { patternChoices } from '../../core/triage';
 import { sideOf, type Graph } from '../../core/types';
 import { local, t } from '../../i18n';
 import { expectedGolden, expectedTarget, graph, hideExpected, panel, query, selection } from '../../state/app';
-import { author, change, failure, kept, marks, setAuthor, signature } from '../../state/marks';
+import { author, change, failure, kept, marks, nodesOfMark, setAuthor, signature } from '../../state/marks';
 
 const verdict = signal<TriageEntry['verdict']>('expected');
 const note = signal('');
 const pattern = signal<string | null>(null);
 const VERDICTS = ['expected', 'ignored'] as const;
 
-function counted(open: Graph, entry: TriageEntry): number {
-  return markedNodes(open, textTable(open.strings.utf8, open.strings.end), entry.side, entry).length;
+function counted(open: Graph, entry: Pick<TriageEntry, 'nodes' | 'side'>): number {
+  return nodesOfMark(open, entry.side, entry).length;
 }
 
 function MarkForm({ open }: { readonly open: Graph }) {
@@ -38,7 +37,7 @@ function MarkForm({ open }: { readonly open: Graph }) {
           <label key={choice.id} class="check">
             <input type="radio" name="triage-pattern" checked={choice.pattern === chosen} onChange={() => (pattern.value = choice.pattern)} />{' '}
             <span>
-              {t(`triage.choice.${choice.id}`)} <small class="dim">({formatCount(counted(open, { nodes: choice.pattern, side: ref.side, verdict: 'expected' }))})</small>
+              {t(`triage.choice.${choice.id}`)} <small class="dim">({formatCount(counted(open, { nodes: choice.pattern, side: ref.side }))})</small>
               <br />
               <code title={choice.pattern}>{shortenMiddle(choice.pattern, 160)}</code>
             </span>
