@@ -84,6 +84,9 @@ def judge_rows(
     for row in np.flatnonzero(ignored).tolist():
         notes.append(_ignored_note(row, labels[int(facts.pair[row])], bool(ignored_nodes[facts.pair[row]]), bool(inputs[row])))
     alone = open_rows & ~facts.both
+    if comparison.mode == "structure":  # the side that was dumped without values lacks them all
+        mark(alone, reasons.NOT_AVAILABLE)
+        alone = np.zeros(rows, np.bool_)
     other_code = alone & (~facts.exact | facts.none_only)
     mask[other_code] |= np.uint32(1 << reasons.OTHER_CODE.code)
     mark(alone & ~other_code, reasons.MISSING)
