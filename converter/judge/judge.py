@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison
-from converter.dumps.columns import MAX, MIN, Role
+from converter.dumps.columns import Role
 from converter.judge.causes import PairFacts, causes, pair_facts, settle_enclosing, settle_followers
 from converter.judge.divergence import BACKWARD_PHASE, FORWARD_PHASE, Finding, children_of_pairs, find_first, phases
+from converter.judge.place import lone_calls, part_of_row, told_nodes
 from converter.judge.policy import Policy
 from converter.judge.row_facts import RowFacts, row_facts
 from converter.judge.rows import RowVerdicts, judge_rows
@@ -26,8 +27,8 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
     """Judge a comparison under a policy. Needs the columns only, no dumps: a graph file can be judged again."""
     facts = row_facts(comparison, pairing, target, golden)
     phase = phases(target.tree)
-    firsts = (pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])] if pairing.count else np.zeros(0)).astype(np.int64)
-    rows = judge_rows(comparison, facts, pairing, target, golden, phase[firsts] == FORWARD_PHASE, policy)
+    forward = phase[pairing.first_target_nodes()] == FORWARD_PHASE
+    rows = judge_rows(comparison, facts, pairing, target, golden, forward, policy)
     pairs = pair_facts(facts, rows, pairing)
     cause = causes(pairs, target, policy)
     blamed = without_tied_gradients(cause, pairs, target)
@@ -109,70 +110,28 @@ def _with_collections(pairs: PairFacts, target: Graph) -> NDArray[np.uint8]:
     return status
 
 
-def _golden_nodes(pairing: Pairing, pair: int) -> tuple[int, ...]:
-    return tuple(pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0 : pairing.golden_end[pair]].tolist())
-
-
 def _divergence(
     finding: Finding | None, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, target: Graph, golden: Graph
 ) -> FirstDivergence | None:
     if finding is None:
         return None
-    # A gap at the root has no module to name: the call whose inputs differ first is named instead.
+    # A gap at the root has no pair of its own: the call whose inputs differ first stands for it.
     pair = finding.place if finding.place >= 0 else finding.seen
-    node = _responsible_part(finding, comparison, rows, pairs, pairing, pair)
-    kind = finding.kind
+    node, others = told_nodes(finding, comparison, rows, pairs, pairing, target, golden)
     witness = finding.seen if finding.kind == "gap" and finding.seen >= 0 else pair
-    if pairs.nonfinite[witness]:
-        kind = "nonfinite"
-    error = _error_of(finding, pairs, pair, witness)
-    english, chinese = divergence_sentence(finding.kind, comparison, rows, pairs, pairing, target, golden, pair, witness, finding.after)
+    lone = lone_calls(finding, pairs, pairing, target.tree, golden.tree)
+    english, chinese = divergence_sentence(finding.kind, comparison, rows, pairs, target, pair, witness, finding.after, lone)
     return FirstDivergence(
         pair=pair,
         target_node=node,
-        golden_nodes=_golden_nodes(pairing, pair),
-        kind=kind,
-        error=float(error),
+        golden_nodes=others,
+        kind="nonfinite" if pairs.nonfinite[witness] else finding.kind,
+        error=_error_of(finding, pairs, pair, witness),
         reason_en=english,
         reason_zh=chinese,
         after=int(pairs.node[finding.after]) if finding.after >= 0 else -1,
         micro_step=int(target.tree.micro_step[node]),
     )
-
-
-def _responsible_part(
-    finding: Finding, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, pair: int
-) -> int:
-    """The target node to name for a pair: of several parts of a fused golden layer the one that a differing row points to."""
-    wanted = (Role.PARAMETER,) if finding.kind == "parameter" else (Role.OUTPUT, Role.GRADIENT)
-    start = int(comparison.row_end[pair - 1]) if pair else 0
-    for row in range(start, int(comparison.row_end[pair])):
-        t = int(comparison.target_row[row])
-        if t >= 0 and comparison.target.role[t] in wanted and rows.status[row] in (Status.WARNING, Status.ERROR):
-            node = _part_of_row(comparison, rows, pairing, pair, row)
-            if node >= 0:
-                return node
-    return int(pairs.node[pair])
-
-
-def _part_of_row(comparison: Comparison, rows: RowVerdicts, pairing: Pairing, pair: int, row: int) -> int:
-    """Of the parts of a composed target row, the node whose own tensor cannot be golden's; -1 if none sticks out.
-
-    That is one that is not finite where golden is, or whose Max or Min lies outside golden's.
-    """
-    nodes = pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0 : pairing.target_end[pair]].tolist()
-    t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
-    parts = next((entry.parts for entry in comparison.target_compositions if entry.row == t), ())
-    if g < 0 or len(parts) != len(nodes):
-        return -1
-    whole = comparison.golden.statistics[g]
-    slack = float(rows.tolerance[row]) * max(abs(float(whole[MAX])), abs(float(whole[MIN])))
-    for node, part in zip(nodes, parts):
-        own = comparison.target.statistics[part]
-        broken = not np.isfinite(own).all() and bool(np.isfinite(whole).all())
-        if broken or own[MAX] > whole[MAX] + slack or own[MIN] < whole[MIN] - slack:
-            return int(node)
-    return -1
 
 
 def _error_of(finding: Finding, pairs: PairFacts, pair: int, witness: int) -> float:
@@ -203,7 +162,7 @@ def _parameters(
     for gradient, role in ((False, Role.PARAMETER), (True, Role.GRADIENT)):
         for row in np.flatnonzero(bad & facts.both & (facts.role == role)).tolist():
             pair = int(facts.pair[row])
-            part = _part_of_row(comparison, rows, pairing, pair, row)
+            part = part_of_row(comparison, rows, pairing, pair, row)
             node = part if part >= 0 else int(pairs.node[pair])
             if gradient and cause[pair] != Cause.INTRODUCED:
                 continue
@@ -214,7 +173,7 @@ def _parameters(
             if key in seen and not gradient:
                 continue
             seen.add(key)
-            others = tuple(f"{golden.tree.names[other]}.{middle}{name}" for other in _golden_nodes(pairing, pair))
+            others = tuple(f"{golden.tree.names[other]}.{middle}{name}" for other in pairing.golden_nodes_of(pair))
             found.append(
                 ParameterDifference(pair, node, f"{target.tree.names[node]}.{middle}{name}", others, float(rows.error[row]), gradient)
             )

@@ -15,7 +15,7 @@ from converter.judge.causes import PairFacts
 from converter.judge.reasons import CATALOGUE, Reason
 from converter.judge.rows import RowVerdicts
 from converter.judge.verdict import Note, Status
-from converter.match.pairing import Pairing
+from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
 STATISTIC_NAMES = ("Max", "Min", "Mean", "Norm", "elements")
@@ -146,18 +146,17 @@ def divergence_sentence(
     comparison: Comparison,
     rows: RowVerdicts,
     pairs: PairFacts,
-    pairing: Pairing,
     target: Graph,
-    golden: Graph,
     pair: int,
     witness: int,
     after: int,
+    lone: tuple[list[str], list[str]],
 ) -> tuple[str, str]:
     """One sentence about a first divergence, English and Chinese.
 
     Args:
         pair: the pair that is named; witness: the pair whose row shows the difference (another one for a gap);
-        after: the last clean pair before it, -1 = none.
+        after: the last clean pair before it, -1 = none; lone: calls in between that only target, only golden makes.
     """
     roles = {"parameter": (Role.PARAMETER,), "introduced": (Role.OUTPUT, Role.GRADIENT)}.get(
         kind, (Role.INPUT, Role.KWARG) if witness != pair or (kind == "gap" and pairs.bad_input[witness]) else (Role.OUTPUT, Role.GRADIENT)
@@ -187,10 +186,19 @@ def divergence_sentence(
     if kind == "parameter":
         return (f"its {what} differs: {number_text}", f"参数 {what} 不一致：{number_zh}")
     if kind == "introduced":
-        return (f"its inputs and parameters agree, its {what} differs: {number_text}", f"输入与参数一致，{what} 不一致：{number_zh}")
+        call = f" (its call {seen})" if target.tree.kind[int(pairs.node[witness])] == NodeKind.API else ""
+        call_zh = f"（调用 {seen}）" if call else ""
+        return (
+            f"its inputs and parameters agree, its {what} differs{call}: {number_text}",
+            f"输入与参数一致，{what} 不一致{call_zh}：{number_zh}",
+        )
     if witness != pair or bool(pairs.bad_input[witness]):
         place = f"between {before} and {seen}" if before else f"before {seen}, the first call that was compared"
         place_zh = f"{before} 与 {seen} 之间" if before else f"首个被比较的调用 {seen} 之前"
+        for side, side_zh, names in (("target", "待调试侧", lone[0]), ("golden", "标杆侧", lone[1])):
+            if names:
+                place += f", where only {side} calls {', '.join(names)}"
+                place_zh += f"，其间仅{side_zh}调用 {'、'.join(names)}"
         return (
             f"every earlier output agrees, {what} of {seen} differs: the difference arises {place}: {number_text}",
             f"此前所有输出一致，{seen} 的 {what} 不一致：差异产生于 {place_zh}：{number_zh}",
@@ -204,9 +212,8 @@ def divergence_sentence(
 
 def _worst_row(comparison: Comparison, rows: RowVerdicts, pair: int, roles: tuple[Role, ...]) -> int:
     """The row of a pair, of the given roles, with the worst status and the largest error; -1 if none."""
-    start = int(comparison.row_end[pair - 1]) if pair else 0
     best, best_key = -1, (0, 0.0)
-    for row in range(start, int(comparison.row_end[pair])):
+    for row in comparison.rows_of(pair):
         t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
         role = int(comparison.target.role[t] if t >= 0 else comparison.golden.role[g])
         status = int(rows.status[row])
