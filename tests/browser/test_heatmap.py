@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import convert
 from playwright.sync_api import Page, expect
-from tensorboard_process import TOP
-from viewer import Viewer, alone, run_named
+from tensorboard_process import TOP, running_tensorboard
+from viewer import Viewer, alone, in_tensorboard, run_named
 
 from tb_graph_ascend.serve import make_graph_server
 
@@ -66,6 +66,14 @@ def test_a_map_shows_where_a_tensor_differs(page: Page, logs: Logs) -> None:
         const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
         return new Set(Array.from({length: data.length / 4}, (_, i) => data.slice(4 * i, 4 * i + 3).join())).size; }""")
     assert colours > 50
+
+
+def test_a_map_opens_in_tensorboard(page: Page, logs: Logs) -> None:
+    with running_tensorboard("--logdir", str(logs.folder / "logs")) as address:
+        viewer = in_tensorboard(page, address, run=run_named(str(logs.folder / "logs"), "qkv")).opened()
+        viewer.wait("s.details && s.details.rows > 3")
+        viewer.frame.get_by_role("button", name="Map of the differences in bias").click()
+        expect(viewer.frame.locator(".heatmap")).to_contain_text("128 of 128 elements differ")
 
 
 def test_any_place_can_be_read_with_the_mouse_and_with_keys(page: Page, logs: Logs) -> None:

@@ -24,7 +24,7 @@ const en = {
   'heatmap.worstOfCell': 'worst of {count}',
   'heatmap.difference': 'difference',
   'heatmap.ofScale': '{ratio} × golden’s rms ({rms})',
-  'heatmap.cellMean': 'mean of the cell',
+  'heatmap.cellMean': 'cell mean',
   'heatmap.noNumber': 'not finite on one side',
   'heatmap.bothNonfinite': 'holds NaN or ∞ on both sides',
   'heatmap.legendEqual': 'equal',

@@ -5,6 +5,7 @@ import { formatError } from '../core/format';
 import { Status, type Graph } from '../core/types';
 import { t } from '../i18n';
 import type { Details } from '../state/details';
+import { heatmap } from '../state/heatmap';
 import { canvasSize, causes } from '../state/view';
 import { dtypeShape, metricText, rowClass, rowName, verdictWords } from './detail_words';
 import { MapButton } from './heatmap';
@@ -60,8 +61,8 @@ function RangeStrip({ row }: { readonly row: DetailRow }) {
   );
 }
 
-/** In a narrow frame what was found comes before the numbers that it follows from. */
-const narrow = computed(() => canvasSize.value.width < 900);
+/** Where room is short what was found comes before the numbers that it follows from. */
+const narrow = computed(() => canvasSize.value.width < 900 || heatmap.value !== null);
 
 function Row({ open, pair, row }: { readonly open: Graph; readonly pair: number; readonly row: DetailRow }) {
   const words = dtypeShape(row);

@@ -138,7 +138,7 @@ function Facts({ map }: { readonly map: Heatmap }) {
         <dt>{t('heatmap.difference')}</dt>
         <dd>
           {formatStatistic(difference)}
-          {mismatch ? ` (${t('heatmap.noNumber')})` : map.scale > 0 && difference > 0 ? <div class="dim">{t('heatmap.ofScale', { ratio: formatError(difference / map.scale), rms: formatError(map.scale) })}</div> : null}
+          {mismatch ? <div class="dim">{t('heatmap.noNumber')}</div> : map.scale > 0 && difference > 0 ? <div class="dim">{t('heatmap.ofScale', { ratio: formatError(difference / map.scale), rms: formatError(map.scale) })}</div> : null}
         </dd>
         {count > 1 && Number.isFinite(map.mean[cell]) ? (
           <>
