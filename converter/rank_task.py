@@ -188,7 +188,8 @@ def _json_bytes(directory: str) -> int:
 
 
 def comparison_mode(target: GraphSide, golden: GraphSide) -> tuple[str, list[str]]:
-    """(mode, warnings): tensor only if both sides have tensors, checksum if both have nothing better, else statistics."""
+    """(mode, warnings): structure where a side has no values at all; tensor only if both sides have tensors, checksum if both
+    have nothing better, else statistics."""
     a, b = target.origin, golden.origin
     warnings = []
     if a.task != b.task:
@@ -197,7 +198,7 @@ def comparison_mode(target: GraphSide, golden: GraphSide) -> tuple[str, list[str
         warnings.append(f"target has summary mode {a.summary_mode}, golden {b.summary_mode}: compared by what both have")
     if a.level and b.level and a.level != b.level:
         warnings.append(f"target was dumped at level {a.level}, golden at level {b.level}: calls of one side only stay unmatched")
-    if "structure" in (a.task, b.task):
+    if "structure" in (a.task, b.task) or not target.leaves.rows or not golden.leaves.rows:
         return "structure", warnings
     if a.task == b.task == "tensor":
         return "tensor", warnings
@@ -212,11 +213,7 @@ def measure_elements(
     """The comparison with its elements measured from the tensor files of both sides (`directories`: target's, golden's)."""
     facts = row_facts(comparison, pairing, target, golden)
     tolerance = row_tolerances(comparison, facts, pairing, target, policy).warning
-    counts = np.diff(comparison.row_end, prepend=0)
-    starts = comparison.row_end - counts
-    layouts = {
-        int(row): layout for pair, layout in pairing.layouts.items() for row in range(int(starts[pair]), int(comparison.row_end[pair]))
-    }
+    layouts = {row: layout for pair, layout in pairing.layouts.items() for row in comparison.rows_of(pair)}
     return measure_rows(
         comparison,
         *directories,

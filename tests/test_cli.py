@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -323,3 +324,10 @@ def test_nodes_of_the_report_add_up(tmp_path: Path) -> None:
     convert("-tp", dump, "-o", tmp_path / "out", "--report", tmp_path / "r.json")
     assert strict_json((tmp_path / "r.json").read_text())["graphs"][0]["target"] == {"nodes": 2, "modules": 2, "apis": 0}
     assert NET.endswith("forward.0")
+
+
+def test_without_ray_the_command_that_installs_it_is_told(tmp_path: Path, pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert refused("-tp", pair[0], "-o", tmp_path / "out", "--engine", "ray") == (
+        '--engine ray needs Ray: run pip install "tb_graph_ascend[ray]"')
+    assert not (tmp_path / "out").exists()

@@ -187,6 +187,12 @@ def test_structure_on_one_side_compares_structure(tmp_path: Path) -> None:
     assert (status["pass"], status["warning"], status["error"]) == (0, 0, 0)
 
 
+def test_a_side_without_data_compares_structure(tmp_path: Path) -> None:
+    mode, status = mode_of(tmp_path, SAME, {}, golden={"construct": {NET: None, LINEAR: NET}})
+    assert mode == "structure"
+    assert (status["pass"], status["warning"], status["error"]) == (0, 0, 0)
+
+
 def test_tensors_on_one_side_only_are_compared_by_statistics(tmp_path: Path) -> None:
     mode, status = mode_of(tmp_path, SAME, SAME, target={"task": "tensor"})
     assert (mode, status["pass"]) == ("statistics", 1)
