@@ -2,7 +2,7 @@
 # Installs the test tools and runs every check and test, browser tests included. In an active virtual environment it
 # uses that one, otherwise it makes .venv. The browser tests need Chromium: apt-get install chromium
 # Arguments go to pytest: ./test.sh tests/test_plugin.py -k found
-# TEST_EXTRAS=test,torch also runs the tests that need torch.
+# TEST_EXTRAS=test,torch,ray also runs the tests that need torch, and those on a Ray cluster.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 

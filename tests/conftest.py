@@ -1,4 +1,4 @@
-"""Shared test setup: tests marked `torch` run where torch can be imported and are skipped elsewhere."""
+"""Shared test setup: tests marked `torch` or `ray` run where that package can be imported and are skipped elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if importlib.util.find_spec("torch") is None:
-        for item in items:
-            if item.get_closest_marker("torch") is not None:
-                item.add_marker(pytest.mark.skip(reason="torch is not installed"))
+    for package in ("torch", "ray"):
+        if importlib.util.find_spec(package) is None:
+            for item in items:
+                if item.get_closest_marker(package) is not None:
+                    item.add_marker(pytest.mark.skip(reason=f"{package} is not installed"))
