@@ -59,8 +59,8 @@ class Converted:
             relation = ""
             for composition in block.compositions:
                 if composition.row == row:
-                    assert composition.golden
-                    golden, relation = list(zip(composition.node, composition.leaf)), composition.relation
+                    leaves, relation = list(zip(composition.node, composition.leaf)), composition.relation
+                    target, golden = (target, leaves) if composition.golden else (leaves, golden)
             node, leaf = target[0]
             if node < 0 or golden[0][0] < 0:
                 continue
@@ -123,6 +123,15 @@ def test_of_a_fused_layer_the_wrong_part_shows_where_it_lies(converted):
     np.testing.assert_array_equal(grid(answer, "golden"), golden[None].astype("<f4"))
     assert answer["differing"] == np.count_nonzero(target - golden)
     assert float(answer["worst_difference"]) == np.abs(target - golden).max()
+
+
+def test_the_fused_layer_may_be_on_either_side(own):
+    own.convert(target=str(own.folder / DUMPS["golden"]), golden=str(own.folder / DUMPS["target"]))
+    name = f"{ATTENTION}.q_proj.Linear.forward.0.parameters.bias.pt"  # the first part
+    answer = body(own.ask(name))
+    whole = elements("target", f"{QKV}.parameters.bias.pt")
+    assert answer["layout"] == "target per_group(2): q_proj, k_proj, v_proj"
+    np.testing.assert_array_equal(grid(answer, "golden"), whole[None].astype("<f4"))
 
 
 def test_every_row_is_laid_as_its_comparison_laid_it(converted):
