@@ -153,6 +153,8 @@ def _stacks_of(side: GraphSide) -> _CallStacks:
 
 def _pins_of_file(pairing: Pairing, target: GraphSide, golden: GraphSide) -> list[Pin]:
     """The manual matches that the file was converted with."""
+    if not np.any(pairing.how == How.MANUAL):
+        return []
     pairs = pair_nodes(pairing)
     return [
         Pin("match", _names(target, pairs[pair][0]), _names(golden, pairs[pair][1]), Relation(int(pairing.relation[pair])))
