@@ -27,8 +27,8 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     Rows of a pair stand in the order inputs, kwargs, parameters, outputs of the target side; what only golden has
     follows. `Comparison.errors` is [rows, 4] float64, NaN where a statistic could not be measured.
     """
-    starts_t, ends_t = _first_node_ranges(target, pairing.target_nodes, pairing.target_end)
-    starts_g, ends_g = _first_node_ranges(golden, pairing.golden_nodes, pairing.golden_end)
+    starts_t, ends_t = _row_ranges(target, pairing.first_target_nodes())
+    starts_g, ends_g = _row_ranges(golden, pairing.first_golden_nodes())
     alike = _alike(target, golden, pairing, starts_t, ends_t, starts_g, ends_g)
     composer_t, composer_g = Composer(target.leaves), Composer(golden.leaves)
     single: dict[int, list[tuple[int, int]]] = {}
@@ -38,8 +38,7 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     alike &= ~by_outputs
     counts = np.where(alike, ends_t - starts_t, 0)
     for pair in np.flatnonzero(~alike).tolist():
-        nodes_t = pairing.target_nodes[pairing.target_end[pair - 1] if pair else 0 : pairing.target_end[pair]].tolist()
-        nodes_g = pairing.golden_nodes[pairing.golden_end[pair - 1] if pair else 0 : pairing.golden_end[pair]].tolist()
+        nodes_t, nodes_g = pairing.target_nodes_of(pair), pairing.golden_nodes_of(pair)
         aliases = parameter_aliases(pairing.aliases, golden, nodes_g[0])
         if pairing.relation[pair] == Relation.SAME and len(nodes_t) == 1 and len(nodes_g) == 1:
             rows = pair_rows(target_side, nodes_t[0], golden_side, nodes_g[0], aliases, bool(by_outputs[pair]))
@@ -83,10 +82,9 @@ def measure(
     return errors
 
 
-def _first_node_ranges(graph: Graph, nodes: NDArray[np.int32], ends: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Row ranges of the first node of every pair."""
-    firsts = nodes[np.concatenate([[0], ends[:-1]]).astype(np.int64)] if len(ends) else np.zeros(0, np.int32)
-    return graph.row_start[firsts].astype(np.int64), graph.row_end[firsts].astype(np.int64)
+def _row_ranges(graph: Graph, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(first row, row behind the last) of every node."""
+    return graph.row_start[nodes].astype(np.int64), graph.row_end[nodes].astype(np.int64)
 
 
 def _alike(
@@ -106,10 +104,8 @@ def _alike(
     alike: NDArray[np.bool_] = (sizes_t == 1) & (sizes_g == 1) & (ends_t - starts_t == ends_g - starts_g)
     labels = {label: number for number, label in enumerate(golden.tree.labels)}
     translated = np.array([labels.get(label, -2) for label in target.tree.labels] or [-2], np.int64)
-    firsts_t = np.concatenate([[0], pairing.target_end[:-1]]).astype(np.int64)
-    firsts_g = np.concatenate([[0], pairing.golden_end[:-1]]).astype(np.int64)
-    label_t = target.tree.label[pairing.target_nodes[firsts_t]]
-    label_g = golden.tree.label[pairing.golden_nodes[firsts_g]]
+    label_t = target.tree.label[pairing.first_target_nodes()]
+    label_g = golden.tree.label[pairing.first_golden_nodes()]
     alike &= np.where(label_t >= 0, translated[label_t], -1) == np.where(label_g >= 0, label_g, -1)
     chosen = np.flatnonzero(alike)
     lengths = (ends_t - starts_t)[chosen]

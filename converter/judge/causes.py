@@ -40,7 +40,6 @@ class PairFacts:
 def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFacts:
     """Gather the rows of every pair. Status: the worst row; not comparable only where nothing was compared."""
     count = pairing.count
-    node = (pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])] if count else np.zeros(0)).astype(np.int64)
     inputs = np.isin(facts.role, INPUTS)
     parameters = facts.role == Role.PARAMETER
     outputs = ~inputs & ~parameters
@@ -60,7 +59,7 @@ def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFact
     noise = (rows.reasons & np.uint32(1 << reasons.NOISE.code)) != 0
     counted = (rows.status != Status.NOT_COMPARABLE) & (rows.status != Status.NONE) & ~noise
     return PairFacts(
-        node=node,
+        node=pairing.first_target_nodes(),
         status=status,
         reasons=mask,
         error=_largest(rows.error, facts.pair, outputs & counted, count),

@@ -25,6 +25,7 @@ from converter.dumps.columns import MAX, MIN, NORM, PRESENT_BOOLEAN, PRESENT_MAX
 from converter.judge import reasons
 from converter.judge.policy import MsprobeThresholds, Policy
 from converter.judge.reasons import Reason
+from converter.judge.row_columns import of_rows
 from converter.judge.sentences import number
 from converter.judge.verdict import Note, Status, Verdicts
 from converter.match.pairing import Pairing
@@ -72,7 +73,7 @@ def judge_like_msprobe(verdicts: Verdicts, comparison: Comparison, pairing: Pair
         raise ValueError("the policy has no thresholds of msprobe")
     found = msprobe_verdicts(comparison, pairing, target, golden, policy.msprobe)
     mask = np.zeros(pairing.count, np.uint32)
-    np.bitwise_or.at(mask, _pair_of_row(comparison), found.row_reasons)
+    np.bitwise_or.at(mask, comparison.pair_of_row(), found.row_reasons)
     error = np.where(np.isnan(found.norm_relative_error), np.nan, found.norm_relative_error).astype(np.float32)
     return replace(
         verdicts,
@@ -91,7 +92,7 @@ def msprobe_verdicts(comparison: Comparison, pairing: Pairing, target: Graph, go
                      thresholds: MsprobeThresholds) -> MsprobeVerdicts:
     """Status per row and per pair by the peer's rules for the comparison's mode."""
     rows = comparison.rows
-    pair = _pair_of_row(comparison)
+    pair = comparison.pair_of_row()
     facts = _facts(comparison, pairing, target, golden, pair, thresholds)
     status = np.where(facts.has_target, Status.PASS, Status.NONE).astype(np.uint8)
     mask = np.zeros(rows, np.uint32)
@@ -137,19 +138,16 @@ def _facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: Grap
            thresholds: MsprobeThresholds) -> _Facts:
     t, g = comparison.target_row, comparison.golden_row
     has_target = t >= 0
-    firsts = _first_nodes(pairing)
-    names = [target.tree.names[node] for node in firsts]
+    names = [target.tree.names[node] for node in pairing.first_target_nodes().tolist()]
     segment = [[*name.split("."), ""][1] for name in names]
-    role = np.where(has_target, _take(comparison.target.role, t), _take(comparison.golden.role, g))
+    role = np.where(has_target, of_rows(comparison.target.role, t), of_rows(comparison.golden.role, g))
     in_name = np.array([".output." in f"{name}." for name in names], np.bool_)
     output = (role == Role.OUTPUT) | (in_name[pair] if len(names) else np.zeros(len(pair), np.bool_))
     has_input = np.zeros(pairing.count, np.bool_)
     has_input[pair[has_target & ~output]] = True
     ignored = np.array([name in thresholds.ignored for name in segment], np.bool_) & has_input
     placeholder = np.array([name in thresholds.placeholder_inputs for name in segment], np.bool_) & has_input
-    ends = [0, *pairing.golden_end.tolist()]
-    golden_names = ["\n".join(golden.tree.names[node] for node in pairing.golden_nodes[start:end].tolist())
-                    for start, end in zip(ends, ends[1:])]
+    golden_names = ["\n".join(golden.tree.names[node] for node in nodes) for _, nodes in pairing.nodes()]
     exempt = np.array([any(part in text for part in thresholds.dtype_exempt) for text in golden_names], np.bool_)
     judged = has_target & ~ignored[pair] & (output | ~placeholder[pair])
     return _Facts(
@@ -175,11 +173,11 @@ def _rules(comparison: Comparison, facts: _Facts, thresholds: MsprobeThresholds,
         largest_input, largest_output = _largest(facts.norm_error, inputs, facts), _largest(facts.norm_error, outputs, facts)
         excused = ~(largest_input < thresholds.relative_input_below) | ~facts.uses_inputs
         mark(outputs & ~excused[facts.pair] & (facts.norm_error > thresholds.relative_output_above), "relative", reasons.STATISTICS)
-    grad_t, grad_g = _take(left.requires_grad, t), _take(right.requires_grad, g)
+    grad_t, grad_g = of_rows(left.requires_grad, t), of_rows(right.requires_grad, g)
     mark(both & (grad_t > 0) & (grad_g > 0) & (grad_t != grad_g), "requires_grad", reasons.REQUIRES_GRAD)
     texts_t, texts_g = _same_numbers(left.strings, right.strings)
     python = _is_python(left, t) & _is_python(right, g)
-    other_value = texts_t[_take(left.value, t)] != texts_g[_take(right.value, g)]
+    other_value = texts_t[of_rows(left.value, t)] != texts_g[of_rows(right.value, g)]
     mark(facts.both & facts.scalar_rule & python & other_value, "scalar", reasons.VALUE)
     dtype_t, dtype_g = texts_t[_dtype(left, t)], texts_g[_dtype(right, g)]
     mark(both & (dtype_t >= 0) & (dtype_g >= 0) & (dtype_t != dtype_g) & ~facts.exempt_dtype, "dtype", reasons.DTYPE)
@@ -204,8 +202,8 @@ def _checksum_rules(comparison: Comparison, facts: _Facts, mark) -> None:  # typ
     texts_t, texts_g = _same_numbers(left.strings, right.strings)
     sums = []
     for leaves, rows, texts in ((left, comparison.target_row, texts_t), (right, comparison.golden_row, texts_g)):
-        tensors = _take(leaves.kind, rows) == LeafKind.TENSOR
-        sums.append(np.where(rows < 0, -1, texts[np.where(tensors, _take(leaves.checksum, rows), _take(leaves.value, rows))]))
+        tensors = of_rows(leaves.kind, rows) == LeafKind.TENSOR
+        sums.append(np.where(rows < 0, -1, texts[np.where(tensors, of_rows(leaves.checksum, rows), of_rows(leaves.value, rows))]))
     differ = facts.judged & (sums[0] != sums[1])
     missing = (sums[0] < 0) | (sums[1] < 0)
     mark(differ & ~missing, "checksum", reasons.CHECKSUM)
@@ -223,10 +221,10 @@ def _norm_error(comparison: Comparison) -> Numbers:
 
 
 def _norm(leaves: Leaves, rows: NDArray[np.int64]) -> Numbers:
-    present = _take(leaves.present, rows)
+    present = of_rows(leaves.present, rows)
     usable = (rows >= 0) & ((present & PRESENT_NORM) > 0) & ((present & PRESENT_BOOLEAN) == 0)
     values: Numbers = leaves.statistics[rows, NORM] if leaves.rows else np.zeros(len(rows))
-    return np.where(usable & (_take(leaves.kind, rows) != LeafKind.BOOL), values, np.nan)
+    return np.where(usable & (of_rows(leaves.kind, rows) != LeafKind.BOOL), values, np.nan)
 
 
 def _no_infinity(leaves: Leaves, rows: NDArray[np.int64]) -> Flags:
@@ -273,8 +271,8 @@ def _shapes_differ(comparison: Comparison) -> Flags:
     sides = []
     for leaves, rows in ((left, comparison.target_row), (right, comparison.golden_row)):
         of_shape = np.array([numbers[shape] for shape in leaves.shapes] + [0], np.int64)
-        kind = _take(leaves.kind, rows)
-        sides.append(np.where((rows < 0) | (kind == LeafKind.NONE), -1, of_shape[_take(leaves.shape, rows)]))
+        kind = of_rows(leaves.kind, rows)
+        sides.append(np.where((rows < 0) | (kind == LeafKind.NONE), -1, of_shape[of_rows(leaves.shape, rows)]))
     differ: Flags = (sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1])
     return differ
 
@@ -285,16 +283,16 @@ def _shape(leaves: Leaves, row: int) -> tuple[int, ...]:
 
 def _dtype(leaves: Leaves, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """String number of what the peer calls the dtype: of a tensor its dtype, of a Python value its type."""
-    kind = _take(leaves.kind, rows)
-    python = np.where(_is_python(leaves, rows), _take(leaves.type, rows), -1)
-    dtype: NDArray[np.int64] = np.where(kind == LeafKind.TENSOR, _take(leaves.dtype, rows), python)
+    kind = of_rows(leaves.kind, rows)
+    python = np.where(_is_python(leaves, rows), of_rows(leaves.type, rows), -1)
+    dtype: NDArray[np.int64] = np.where(kind == LeafKind.TENSOR, of_rows(leaves.dtype, rows), python)
     return np.where(rows < 0, -1, dtype)
 
 
 def _is_python(leaves: Leaves, rows: NDArray[np.int64]) -> Flags:
     objects = np.array([text in _PYTHON_OBJECTS for text in leaves.strings] + [False])
-    kind = _take(leaves.kind, rows)
-    python: Flags = np.isin(kind, _PYTHON_TYPES) | ((kind == LeafKind.OTHER) & objects[_take(leaves.type, rows)])
+    kind = of_rows(leaves.kind, rows)
+    python: Flags = np.isin(kind, _PYTHON_TYPES) | ((kind == LeafKind.OTHER) & objects[of_rows(leaves.type, rows)])
     return python & (rows >= 0)
 
 
@@ -330,25 +328,9 @@ def _first_rows(where: Flags, facts: _Facts, of_pair: Flags) -> Flags:
     return first
 
 
-def _take(column: NDArray, rows: NDArray[np.int64]) -> NDArray:  # type: ignore[type-arg]
-    """column[rows]; what stands at missing rows (-1) has no meaning."""
-    return column[rows] if len(column) else np.zeros(len(rows), column.dtype)
-
-
-def _pair_of_row(comparison: Comparison) -> NDArray[np.int64]:
-    counts = np.diff(comparison.row_end, prepend=0)
-    return np.repeat(np.arange(len(counts)), counts)
-
-
-def _first_nodes(pairing: Pairing) -> list[int]:
-    starts = np.concatenate([[0], pairing.target_end[:-1]]).astype(np.int64) if pairing.count else np.zeros(0, np.int64)
-    nodes: list[int] = pairing.target_nodes[starts].tolist()
-    return nodes
-
-
 def _with_collections(status: NDArray[np.uint8], pairing: Pairing, target: Graph) -> NDArray[np.uint8]:
     """A collection of APIs shows the worst status inside; modules do not show their children."""
-    tree, firsts = target.tree, np.array(_first_nodes(pairing), np.int64)
+    tree, firsts = target.tree, pairing.first_target_nodes()
     of_node = np.zeros(tree.count, np.uint8)
     of_node[firsts] = status
     for place in np.flatnonzero(tree.kind[firsts] == NodeKind.API_COLLECTION).tolist():

@@ -52,8 +52,7 @@ def find_noise(
     suspects = suspects[facts.tensors[suspects] & ~facts.nonfinite[suspects]]
     if not len(suspects):
         return Noise({})
-    firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])].astype(np.int64)
-    nodes = firsts[facts.pair[suspects]]
+    nodes = pairing.first_target_nodes()[facts.pair[suspects]]
     tree = target.tree
     epsilon = tolerances.epsilon[suspects]
     share = np.minimum(policy.rounding * epsilon, np.maximum(2 * epsilon, LARGEST_SHARE))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from converter.compare.columns import Comparison
 from converter.compare.dtypes import canonical, category
 from converter.compare.row_pairing import same_code
-from converter.dumps.columns import PRESENT_EXACT, PRESENT_NUMBERS, LeafKind, Leaves, Role
+from converter.dumps.columns import PRESENT_EXACT, LeafKind, Leaves, Role
+from converter.judge.row_columns import of_rows
 from converter.match.pairing import How, Pairing, Relation
 from converter.tree.columns import Direction
 from converter.tree.graph import Graph
@@ -40,7 +41,6 @@ class RowFacts:
     checksum_differs: Flags
     checksum_equal: Flags
     value_differs: Flags  # scalars and other values
-    no_statistics: Flags  # tensors, but one side has no statistics
     nonfinite: Flags  # a statistic is not finite on one side only, or differently
     nonfinite_both: Flags  # not finite on both sides in the same way
 
@@ -52,27 +52,26 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
     left, right = comparison.target, comparison.golden
     has_t, has_g = t >= 0, g >= 0
     both = has_t & has_g
-    counts = np.diff(comparison.row_end, prepend=0)
-    pair = np.repeat(np.arange(len(counts)), counts)
-    role = np.where(has_t, _take(left.role, t), _take(right.role, g)).astype(np.uint8)
-    kind_t, kind_g = _take(left.kind, t), _take(right.kind, g)
+    pair = comparison.pair_of_row()
+    role = np.where(has_t, of_rows(left.role, t), of_rows(right.role, g)).astype(np.uint8)
+    kind_t, kind_g = of_rows(left.kind, t), of_rows(right.kind, g)
     tensors = both & (kind_t == LeafKind.TENSOR) & (kind_g == LeafKind.TENSOR)
     pair_same, pair_exact, pair_backward = _pair_facts(pairing, target, golden)
     categories = _translate(left.strings, right.strings, category)
     names = _translate(left.strings, right.strings, canonical)
-    dtype_t, dtype_g = _take(left.dtype, t), _take(right.dtype, g)
+    dtype_t, dtype_g = of_rows(left.dtype, t), of_rows(right.dtype, g)
     sizes_t, sizes_g = _sizes(left), _sizes(right)
-    shape_t, shape_g = _take(left.shape, t), _take(right.shape, g)
+    shape_t, shape_g = of_rows(left.shape, t), of_rows(right.shape, g)
     shape_numbers: dict[tuple[int, ...], int] = {}
     number_t = np.array([shape_numbers.setdefault(shape, len(shape_numbers)) for shape in left.shapes] + [-1], np.int64)
     number_g = np.array([shape_numbers.setdefault(shape, len(shape_numbers)) for shape in right.shapes] + [-1], np.int64)
     size_differs = tensors & (sizes_t[shape_t] != sizes_g[shape_g])
     strings = _translate(left.strings, right.strings, str)
-    sum_t, sum_g = _take(left.checksum, t), _take(right.checksum, g)
+    sum_t, sum_g = of_rows(left.checksum, t), of_rows(right.checksum, g)
     checksums = both & (sum_t >= 0) & (sum_g >= 0)
     same_sum = strings[0][sum_t] == strings[1][sum_g]
-    grad_t, grad_g = _take(left.requires_grad, t), _take(right.requires_grad, g)
-    present_t, present_g = _take(left.present, t), _take(right.present, g)
+    grad_t, grad_g = of_rows(left.requires_grad, t), of_rows(right.requires_grad, g)
+    present_t, present_g = of_rows(left.present, t), of_rows(right.present, g)
     with np.errstate(invalid="ignore"):
         nonfinite = np.isinf(comparison.errors).any(axis=1)
     finite_t = np.zeros(rows, np.bool_)
@@ -97,26 +96,15 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
         checksum_differs=checksums & ~same_sum,
         checksum_equal=checksums & same_sum,
         value_differs=_value_differs(comparison, values, strings) | _exact_differs(comparison, tensors, present_t, present_g),
-        no_statistics=tensors & ((present_t & present_g & (PRESENT_NUMBERS | PRESENT_EXACT)) == 0) & (sizes_t[shape_t] > 0),
         nonfinite=np.asarray(nonfinite),
         nonfinite_both=both & measured.any(axis=1) & ~finite_t & ~nonfinite,
     )
 
 
-def _take(column: NDArray, rows: NDArray[np.int64]) -> NDArray:  # type: ignore[type-arg]
-    """column[rows]; what stands at missing rows (-1) has no meaning."""
-    if not len(column):
-        return np.zeros(len(rows), column.dtype)
-    return column[rows]
-
-
 def _pair_facts(pairing: Pairing, target: Graph, golden: Graph) -> tuple[Flags, Flags, Flags]:
     count = pairing.count
     same, exact, backward = np.zeros(count, np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-    if not count:
-        return same, exact, backward
-    firsts_t = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])]
-    firsts_g = pairing.golden_nodes[np.concatenate([[0], pairing.golden_end[:-1]])]
+    firsts_t, firsts_g = pairing.first_target_nodes(), pairing.first_golden_nodes()
     backward[:] = target.tree.direction[firsts_t] == Direction.BACKWARD
     exact[:] = pairing.how == How.EXACT
     same[:] = exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from converter.compare.columns import Comparison
 from converter.compare.dtypes import EPSILON, canonical, category
 from converter.dumps.columns import Leaves, Role
 from converter.judge.policy import Policy
+from converter.judge.row_columns import on_either_side, translated
 from converter.judge.row_facts import RowFacts
 from converter.match.pairing import Pairing
 from converter.tree.graph import Graph
@@ -89,8 +91,7 @@ def _by_dtype(
     warning = np.array([table[key].warning for key in keys])
     error = np.array([table[key].error for key in keys])
     epsilon = np.array([EPSILON.get(canonical(text), 0.0) for text in leaves.strings] + [0.0])
-    numbers = np.where(rows >= 0, leaves.dtype[rows] if leaves.rows else -1, -1)
-    return warning[numbers], error[numbers], epsilon[numbers]
+    return translated(warning, leaves.dtype, rows), translated(error, leaves.dtype, rows), translated(epsilon, leaves.dtype, rows)
 
 
 def _apply_rules(
@@ -104,10 +105,9 @@ def _apply_rules(
 ) -> None:
     if not policy.rules:
         return
-    firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])] if pairing.count else np.zeros(0, np.int32)
-    names = [target.tree.names[node] for node in firsts.tolist()] if any(rule.nodes.pattern for rule in policy.rules) else []
+    by_name = any(rule.nodes.pattern for rule in policy.rules)
+    names = [target.tree.names[node] for node in pairing.first_target_nodes().tolist()] if by_name else []
     role_names = {Role.INPUT: "input", Role.KWARG: "input", Role.PARAMETER: "parameter", Role.OUTPUT: "output", Role.GRADIENT: "gradient"}
-    sides = ((comparison.target, comparison.target_row), (comparison.golden, comparison.golden_row))
     for rule in policy.rules:
         hit = np.ones(comparison.rows, np.bool_)
         if rule.nodes.pattern:
@@ -115,15 +115,15 @@ def _apply_rules(
         if rule.roles:
             hit &= np.isin(facts.role, [role for role, name in role_names.items() if name in rule.roles])
         if rule.dtypes:
-            of_side = np.zeros(comparison.rows, np.bool_)
-            for leaves, rows in sides:
-                wanted = np.array([canonical(text) in rule.dtypes for text in leaves.strings] + [False])
-                of_side |= wanted[np.where(rows >= 0, leaves.dtype[rows] if leaves.rows else -1, -1)]
-            hit &= of_side
+            hit &= on_either_side(comparison, partial(_has_dtype, rule.dtypes))
         if rule.warning is not None:
             warning[hit] = rule.warning
         if rule.error is not None:
             error[hit] = rule.error
+
+
+def _has_dtype(wanted: frozenset[str], leaves: Leaves, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return translated(np.array([canonical(text) in wanted for text in leaves.strings] + [False]), leaves.dtype, rows)
 
 
 def worst_statistic(comparison: Comparison, tolerances: Tolerances) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]:

@@ -87,12 +87,9 @@ def level_pairs(levels: Levels, other: Levels, pairing: Pairing) -> LevelPairs:
     """Pairs of modules behind pairs of calls; where calls of one module are paired with several, the most frequent."""
     votes: dict[tuple[int, ...], Counter[tuple[int, ...]]] = {}
     facts: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Relation, str]] = {}
-    start = golden_start = 0
-    for number in range(pairing.count):
-        end, golden_end = int(pairing.target_end[number]), int(pairing.golden_end[number])
-        mine = tuple(levels.of_node[pairing.target_nodes[start:end]].tolist())
-        theirs = tuple(other.of_node[pairing.golden_nodes[golden_start:golden_end]].tolist())
-        start, golden_start = end, golden_end
+    for number, (target_nodes, golden_nodes) in enumerate(pairing.nodes()):
+        mine = tuple(levels.of_node[list(target_nodes)].tolist())
+        theirs = tuple(other.of_node[list(golden_nodes)].tolist())
         if all(level > 0 for level in mine + theirs):
             votes.setdefault(mine, Counter())[theirs] += 1
             facts.setdefault((mine, theirs), (Relation(int(pairing.relation[number])), pairing.evidence_texts[pairing.evidence[number]]))
@@ -266,14 +263,11 @@ def compare_pairs(target: Tree, golden: Tree, pairing: Pairing, mapping: Mapping
     levels, other = find_levels(target, False), find_levels(golden, False)
     match = match_by_mapping(target, golden, replace(mapping, optional=True), unruled_apis=False)
     found = {(pair.target, pair.golden) for pair in match.pairs()}
-    wanted = set()
-    start = golden_start = 0
-    for number in range(pairing.count):
-        end, golden_end = int(pairing.target_end[number]), int(pairing.golden_end[number])
-        mine, theirs = tuple(pairing.target_nodes[start:end].tolist()), tuple(pairing.golden_nodes[golden_start:golden_end].tolist())
-        start, golden_start = end, golden_end
-        if all(levels.of_node[node] > 0 for node in mine) and all(other.of_node[node] > 0 for node in theirs):
-            wanted.add((mine, theirs))
+    wanted = {
+        (mine, theirs)
+        for mine, theirs in pairing.nodes()
+        if all(levels.of_node[node] > 0 for node in mine) and all(other.of_node[node] > 0 for node in theirs)
+    }
 
     def texts(chosen: set[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[str]:
         return [" + ".join(target.names[node] for node in mine) + " | " + " + ".join(golden.names[node] for node in theirs)

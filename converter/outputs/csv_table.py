@@ -53,8 +53,7 @@ def csv_lines(target: Graph, golden: Graph, pairing: Pairing, comparison: Compar
     names_t = RowNames(target, comparison.target, comparison.target_compositions)
     names_g = RowNames(golden, comparison.golden, comparison.golden_compositions)
     notes = notes_by_row(verdicts.notes)
-    counts = np.diff(comparison.row_end, prepend=0)
-    pair = np.repeat(np.arange(len(counts)), counts)
+    pair = comparison.pair_of_row()
     for start in range(0, comparison.rows, _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, comparison.rows))
         t, g = comparison.target_row[rows], comparison.golden_row[rows]

@@ -36,17 +36,13 @@ def junit_suite(target: Graph, golden: Graph, pairing: Pairing, comparison: Comp
     names_t = RowNames(target, comparison.target, comparison.target_compositions)
     names_g = RowNames(golden, comparison.golden, comparison.golden_compositions)
     notes = notes_by_row(verdicts.notes)
-    start_t = start_row = 0
-    for pair in range(pairing.count):
-        end_row = int(comparison.row_end[pair])
-        node = int(pairing.target_nodes[start_t])
+    for pair, node in enumerate(pairing.first_target_nodes().tolist()):
         case = f"<testcase classname={_attribute(_place(target, node))} name={_attribute(target.tree.names[node])}"
         lines = []
         if status[pair] != Status.PASS:
             lines = [f"{names_t.of(int(comparison.target_row[row])) or names_g.of(int(comparison.golden_row[row]))}: {text}"
-                     for row in range(start_row, end_row) for text in _sentences(comparison, verdicts, notes, row, int(status[pair]))]
+                     for row in comparison.rows_of(pair) for text in _sentences(comparison, verdicts, notes, row, int(status[pair]))]
         yield case + _body(int(status[pair]), Cause(int(verdicts.cause[pair])), lines)
-        start_t, start_row = int(pairing.target_end[pair]), end_row
     yield "</testsuite>\n"
 
 
