@@ -1,102 +1,171 @@
-"""GET heatmap: the elements of one row, read from the dumps beside the graph file or refused with a reason."""
+"""Where two tensors differ, token by channel: every grid against a plain numpy computation, and what is no number."""
 
 from __future__ import annotations
 
-import base64
-import os
-import shutil
-from pathlib import Path
-from typing import Any
+import math
+import tracemalloc
 
 import numpy as np
 import pytest
-from test_plugin import Server, body, graph_query
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from converter import cli
-from converter.graphfile import graph_pb2
-from converter.graphfile.columns import I32, U32, unpack
-from converter.graphfile.file import open_graph
+from converter.compare.heatmap import GOLDEN_NONFINITE, MISMATCH, TARGET_NONFINITE, Heatmap, heatmap
+from converter.compare.number_formats import FORMATS
+from converter.compare.stored_tensor import StoredTensor
 
-DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "megatron_vs_hf")
-QKV = "Module.0.decoder.layers.2.self_attention.linear_qkv.ColumnParallelLinear.forward.0"
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copies of two dumps with tensor files, converted: "logs" beside "target" and "golden"."""
-    folder = tmp_path_factory.mktemp("heatmap")
-    shutil.copytree(os.path.join(DATA, "megatron_tensor_bug_qkv_bias_layer2"), folder / "target")
-    shutil.copytree(os.path.join(DATA, "hf_tensor_layer2"), folder / "golden")
-    assert cli.main(["-tp", str(folder / "target"), "-gp", str(folder / "golden"), "-o", str(folder / "logs")]) == 0
-    return folder
+RANDOM = np.random.default_rng(11)
+STORED = {"<f4": "float32", "<f8": "float64", "<i8": "int64", "<c8": "complex64", "|b1": "bool"}
 
 
-def ask(folder: Path, **query: Any) -> Any:
-    server = Server(folder / "logs")
-    name, = server.names()
-    return server.request("/heatmap", query=graph_query(name, **query))
+def tensor(elements: np.ndarray) -> StoredTensor:
+    return StoredTensor(elements, FORMATS[STORED[elements.dtype.str]])
 
 
-def place_of(folder: Path, node_name: str, role: int) -> dict[str, int]:
-    """Pair and row of the first leaf of that role of the target node, as the request counts them."""
-    path, = (folder / "logs").glob("*/step0/rank0.pb")
-    file = open_graph(str(path))
-    topology, strings = file.message("topology/target", graph_pb2.Topology), file.message("strings", graph_pb2.Strings)
-    ends = np.frombuffer(strings.end, "<u4").tolist()
-    texts = [strings.utf8[start:end].decode() for start, end in zip([0, *ends], ends)]
-    node = [texts[head] for head in np.frombuffer(topology.head, "<u4")].index(node_name.rpartition("0")[0])
-    block, tensors = file.message("comparisons/0", graph_pb2.ComparisonBlock), file.message("tensors/target/0", graph_pb2.TensorBlock)
-    nodes, leaves = unpack(block.target_node, I32, block.row_count), unpack(block.target_leaf, U32, block.row_count)
-    first = int(unpack(tensors.row_end, U32, tensors.node_count)[node - 1])
-    row = next(row for row in np.flatnonzero(nodes == node).tolist() if tensors.role[first + int(leaves[row])] == role)
-    row_end = unpack(block.row_end, U32, block.pair_count)
-    pair = int(np.searchsorted(row_end, row, side="right"))
-    return {"pair": pair, "row": row - (int(row_end[pair - 1]) if pair else 0)}
+def of(target: np.ndarray, golden: np.ndarray, **options: int) -> Heatmap:
+    return heatmap(tensor(target), tensor(golden), **options)
 
 
-def test_the_map_of_a_fused_output_shows_where_it_differs(run: Path) -> None:
-    answer = body(ask(run, **place_of(run, QKV, graph_pb2.ROLE_OUTPUT)))
-    assert answer["shape"] == [16, 1, 128]
-    cells = np.frombuffer(base64.b64decode(answer["largest"]), "<f4").reshape(len(answer["row_start"]) - 1, -1)
-    assert cells.shape == (16, 128)
-    # A wrong bias is the same in every token: columns differ, rows do not.
-    assert np.allclose(cells, cells[0], atol=1e-5) and cells.max() > 0.01
-    at = answer["worst"]["index"]
-    assert cells[at[0], at[2]] == pytest.approx(abs(float(answer["worst"]["target"]) - float(answer["worst"]["golden"])), rel=1e-5)
-    assert answer["scale"] > 0 and answer["layout"].startswith("golden ")
+def noise(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype("<f4")
 
 
-def test_a_weight_that_agrees_has_an_empty_map(run: Path) -> None:
-    answer = body(ask(run, **place_of(run, QKV, graph_pb2.ROLE_PARAMETER)))
-    assert np.frombuffer(base64.b64decode(answer["largest"]), "<f4").max() == 0.0
+def cells(extent: int, most: int) -> list[slice]:
+    """The ranges that the documentation promises."""
+    count = min(extent, most)
+    return [slice(extent * cell // count, extent * (cell + 1) // count) for cell in range(count)]
 
 
-@pytest.mark.parametrize(("query", "status", "code"), [
-    ({"pair": 0, "row": 999}, 400, "bad_request"),
-    ({"pair": 0}, 400, "bad_request"),
-    ({"pair": 999_999, "row": 0}, 404, "no_such_section"),
-    ({"pair": -1, "row": 0}, 400, "bad_request"),
-])
-def test_what_is_not_there_is_refused(run: Path, query: dict[str, int], status: int, code: str) -> None:
-    response = ask(run, **query)
-    assert (response.status_code, body(response)["error"]["code"]) == (status, code)
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 9), max_size=4), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_every_cell_is_what_numpy_says_of_its_elements(shape: list[int], most: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    golden = np.asarray(random.standard_normal(shape), "<f4")
+    target = np.asarray(golden + random.standard_normal(shape) * (random.random(shape) < 0.5), "<f4")
+    found = of(target, golden, most_cells=most)
+    channels = shape[-1] if shape else 1
+    a, b = (side.reshape(-1, channels).astype(np.float64) for side in (target, golden))
+    apart = np.abs(a - b)
+    for i, rows in enumerate(cells(a.shape[0], most)):
+        for j, columns in enumerate(cells(channels, most)):
+            assert found.largest[i, j] == np.float32(apart[rows, columns].max())
+            assert found.mean[i, j] == pytest.approx((a - b)[rows, columns].mean(), abs=1e-6)
+            token, channel = divmod(int(found.worst[i, j]), channels)
+            assert rows.start <= token < rows.stop and columns.start <= channel < columns.stop
+            assert apart[token, channel] == apart[rows, columns].max()
+            assert (found.target[i, j], found.golden[i, j]) == (np.float32(a[token, channel]), np.float32(b[token, channel]))
+    assert found.worst_element == (tuple(np.unravel_index(apart.argmax(), shape)) if shape else ())
+    assert (found.worst_difference, found.differing) == (apart.max(), np.count_nonzero(apart))
+    assert found.scale == pytest.approx(math.sqrt((b**2).mean()))
 
 
-def test_a_missing_tensor_file_is_named(run: Path, tmp_path: Path) -> None:
-    place = place_of(run, QKV, graph_pb2.ROLE_OUTPUT)
-    files = list((run / "golden").rglob("*q_proj.Linear.forward.0.output.0.pt"))
-    assert files
-    for file in files:
-        file.rename(file.with_suffix(".away"))
-    error = body(ask(run, **place))["error"]
-    for file in files:
-        file.with_suffix(".away").rename(file)
-    assert error["code"] == "tensor" and files[0].name in error["en"] and "golden" in error["en"]
+@pytest.mark.parametrize(("shape", "tokens", "channels"), [
+    ((), 1, 1), ((7,), 1, 7), ((3, 7), 3, 7), ((2, 3, 7), 6, 7), ((2, 3, 5, 7), 30, 7), ((4, 1), 4, 1)])
+def test_the_last_axis_is_the_channels_and_all_others_are_tokens(shape: tuple[int, ...], tokens: int, channels: int) -> None:
+    found = of(np.zeros(shape, "<f4"), np.zeros(shape, "<f4"))
+    assert (found.tokens, found.channels, found.largest.shape) == (tokens, channels, (tokens, channels))
 
 
-def test_without_the_dumps_the_answer_says_so(run: Path) -> None:
-    place = place_of(run, QKV, graph_pb2.ROLE_OUTPUT)
-    (run / "golden").rename(run / "moved")
-    response = ask(run, **place)
-    (run / "moved").rename(run / "golden")
-    assert (response.status_code, body(response)["error"]["code"]) == (404, "no_tensor_files")
+def test_one_wrong_element_of_a_large_tensor_shows_in_its_cell() -> None:
+    golden = noise(700, 1100)
+    target = golden.copy()
+    target[612, 1003] += 8
+    found = of(target, golden)
+    assert found.largest.shape == (256, 256)
+    assert np.count_nonzero(found.largest) == 1
+    assert found.worst_element == (612, 1003)
+    row, column = divmod(found.worst_cell, 256)
+    assert row * 700 // 256 <= 612 < (row + 1) * 700 // 256 and column * 1100 // 256 <= 1003 < (column + 1) * 1100 // 256
+    assert (found.worst_target, found.worst_golden) == (float(target[612, 1003]), float(golden[612, 1003]))
+
+
+def test_of_equally_wrong_elements_the_first_is_named() -> None:
+    golden = np.zeros((4, 6), "<f4")
+    target = golden.copy()
+    target[1, 5] = target[2, 0] = 3
+    assert of(target, golden, most_cells=2).worst_element == (1, 5)
+
+
+def test_the_mean_keeps_the_sign_and_shows_a_shift() -> None:
+    found = of(np.full((8, 8), -0.25, "<f4"), np.zeros((8, 8), "<f4"), most_cells=2)
+    np.testing.assert_array_equal(found.mean, np.full((2, 2), -0.25))
+    np.testing.assert_array_equal(found.largest, np.full((2, 2), 0.25))
+
+
+def test_elements_that_are_no_numbers_are_marked_by_side() -> None:
+    golden, target = np.ones((1, 5), "<f4"), np.ones((1, 5), "<f4")
+    target[0, 0] = np.nan
+    golden[0, 1] = np.inf
+    target[0, 2] = golden[0, 2] = np.nan  # the same on both sides: no difference
+    target[0, 3], golden[0, 3] = np.inf, -np.inf
+    found = of(target, golden)
+    both = TARGET_NONFINITE | GOLDEN_NONFINITE
+    assert found.marks.tolist() == [[TARGET_NONFINITE | MISMATCH, GOLDEN_NONFINITE | MISMATCH, both, both | MISMATCH, 0]]
+    assert found.largest.tolist() == [[math.inf, math.inf, 0, math.inf, 0]]
+    assert np.isnan(found.mean[0, :4]).all() and found.mean[0, 4] == 0
+    assert found.worst_element == (0, 0) and math.isnan(found.worst_target)
+    assert found.scale == pytest.approx(math.sqrt(2 / 5))  # the ones at both ends; the others count as zero
+
+
+def test_marks_of_a_cell_are_those_of_any_of_its_elements() -> None:
+    golden = np.ones((4, 4), "<f4")
+    target = golden.copy()
+    target[1, 1] = np.nan
+    found = of(target, golden, most_cells=2)
+    assert found.marks.tolist() == [[TARGET_NONFINITE | MISMATCH, 0], [0, 0]]
+    assert found.mean[0, 0] == 0  # of the three that are numbers
+
+
+def test_integers_beyond_float64_still_differ() -> None:
+    golden = np.array([[2**60, 5]])
+    found = of(golden + np.array([[1, 0]]), golden)
+    assert found.largest.tolist() == [[1, 0]]
+
+
+def test_of_complex_numbers_the_distance_is_shown() -> None:
+    found = of(np.array([3 + 4j, 1j], "<c8"), np.array([0, 1], "<c8"))
+    assert found.largest[0].tolist() == [5, np.float32(math.sqrt(2))]
+    assert found.target[0].tolist() == [5, 1]
+
+
+def test_masks_are_compared_as_zeros_and_ones() -> None:
+    found = of(np.array([True, False]), np.array([True, True]))
+    assert (found.largest.tolist(), found.mean.tolist()) == ([[0, 1]], [[0, -1]])
+
+
+def test_formats_that_numpy_does_not_have_are_read() -> None:
+    one, other = (StoredTensor(np.array(bits, "<u2"), FORMATS["bfloat16"]) for bits in ([0x3F80, 0x4000], [0x3F80, 0x4040]))
+    assert heatmap(one, other).largest.tolist() == [[0, 1]]  # 1, 2 against 1, 3
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (4, 0)])
+def test_an_empty_tensor_has_no_cells(shape: tuple[int, ...]) -> None:
+    found = of(np.zeros(shape, "<f4"), np.zeros(shape, "<f4"))
+    assert (found.largest.size, found.worst_cell, found.worst_element, found.scale) == (0, -1, (), 0)
+
+
+def test_what_float32_cannot_hold_is_infinite_in_the_grid_and_exact_in_the_worst_element() -> None:
+    found = of(np.array([1e300]), np.array([0.0]))
+    assert (found.largest[0, 0], found.worst_difference, found.marks[0, 0]) == (math.inf, 1e300, 0)
+
+
+def test_a_transposed_view_is_read_as_it_is_laid() -> None:
+    golden = noise(6, 40)
+    other = np.ascontiguousarray(golden.T) + np.float32(1)
+    expected = np.abs(golden.T.astype(np.float64) - other)
+    assert of(golden.T, other, most_cells=4).largest[0, 0] == np.float32(expected[:10, :1].max())
+
+
+def test_memory_is_that_of_a_few_chunks() -> None:
+    golden = noise(3000, 1000)
+    target = golden + np.float32(1)
+    tracemalloc.start()
+    of(target, golden)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < golden.nbytes * 2
+
+
+def test_different_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"\(2,\) and \(3,\)"):
+        of(noise(2), noise(3))
