@@ -1,6 +1,7 @@
 /** The page: top bar, verdicts, layer strip, panels, graphs, details; or what to do when there is nothing to show. */
 import { announcement, failure, graph, loading, note, panel, panelWidth } from '../state/app';
 import { newer, openGraph } from '../state/open';
+import { working } from '../state/rematch';
 import { t } from '../i18n';
 import { Details } from './details';
 import { Empty } from './empty';
@@ -59,6 +60,7 @@ export function App() {
       ) : (
         <Empty />
       )}
+      {working.value && opened ? <div class="progress" role="status" aria-label={t('matches.working')} /> : null}
       {loading.value && opened ? <div class="progress" role="status" aria-label={t('loading.graph', { what: loading.value.what })} /> : null}
       <Help />
       <div class="hidden" role="status" aria-live="polite">
