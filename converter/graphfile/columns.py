@@ -15,7 +15,8 @@ class ColumnError(ValueError):
 
 
 def pack(column: NDArray[Any], kind: str) -> bytes:
-    """The column as packed bytes of the given type; a wider float becomes the nearest narrower one.
+    """The column as packed bytes of the given type; a wider float becomes the nearest narrower one,
+    infinite beyond its range.
 
     Raises ValueError for an integer that the type cannot hold.
     """
@@ -23,7 +24,8 @@ def pack(column: NDArray[Any], kind: str) -> bytes:
         limits = np.iinfo(kind)
         if column.min() < limits.min or column.max() > limits.max:
             raise ValueError(f"a column has {column.min()} to {column.max()}, a graph file holds {limits.min} to {limits.max} there")
-    return np.ascontiguousarray(column).astype(kind, copy=False).tobytes()
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(column).astype(kind, copy=False).tobytes()
 
 
 def unpack(data: bytes, kind: str, count: int) -> NDArray[Any]:
