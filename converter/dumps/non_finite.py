@@ -8,11 +8,13 @@ longer parses, and the caller falls back to Python's own `json`: so the replacem
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
 
 DELETE = b"\x7f"
+ESCAPED_DELETE = re.compile(rb"\\u007[fF]")
 
 _NAN, _INFINITY, _NEGATIVE_INFINITY = b'"\x7f"', b'"\x7finf  "', b'"\x7f-inf  "'
 MARKERS = {_NAN[1:-1].decode(): math.nan, _INFINITY[1:-1].decode(): math.inf, _NEGATIVE_INFINITY[1:-1].decode(): -math.inf}
@@ -20,7 +22,7 @@ _BEFORE, _AFTER = frozenset(b":,[ \t\r\n"), frozenset(b",]} \t\r\n")
 
 
 def mark_non_finite(buffer: bytearray, begin: int, end: int) -> None:
-    """Replace the literals in buffer[begin:end] in place. The text must not hold DEL before."""
+    """Replace the literals in buffer[begin:end] in place. The text must not hold DEL before, escaped or not."""
     view = np.frombuffer(buffer, dtype=np.uint8, count=end - begin, offset=begin)
     for literal, second, marker in ((b"NaN", b"a", _NAN), (b"Infinity", b"n", _INFINITY)):
         found = np.flatnonzero(view[:-1] == literal[0])

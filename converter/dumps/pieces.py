@@ -18,7 +18,7 @@ import numpy as np
 
 from converter.dumps.entries import Entries, Unreadable, read_object, refuse_doubtful
 from converter.dumps.json_file import BYTE_ORDER_MARK, SURROGATE
-from converter.dumps.non_finite import DELETE, mark_non_finite
+from converter.dumps.non_finite import DELETE, ESCAPED_DELETE, mark_non_finite
 from converter.dumps.typed import decode_object
 
 PIECE_SIZE = 1 << 19
@@ -96,7 +96,9 @@ def _header(text: bytes) -> dict[str, Any]:
 
 def _read_piece(entries: Entries, buffer: bytearray, begin: int, end: int, boundary: bytes) -> None:
     """Read buffer[begin:end], members of the object `data`. The bytes around it are lent for the braces."""
-    if buffer.find(DELETE, begin, end) >= 0 or (buffer.find(b"\\", begin, end) >= 0 and SURROGATE.search(buffer, begin, end)):
+    if buffer.find(DELETE, begin, end) >= 0:
+        raise Unreadable
+    if buffer.find(b"\\", begin, end) >= 0 and (SURROGATE.search(buffer, begin, end) or ESCAPED_DELETE.search(buffer, begin, end)):
         raise Unreadable
     count = _count(buffer, begin, end, boundary)
     mark_non_finite(buffer, begin, end)

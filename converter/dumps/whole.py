@@ -14,7 +14,7 @@ import msgspec
 
 from converter.dumps.entries import Entries, Unreadable, read_texts, refuse_doubtful
 from converter.dumps.json_file import read_file
-from converter.dumps.non_finite import DELETE, mark_non_finite
+from converter.dumps.non_finite import DELETE, ESCAPED_DELETE, mark_non_finite
 from converter.dumps.typed import split_entries
 
 BATCH = 1024  # entries
@@ -25,7 +25,7 @@ def read_whole(path: Path) -> Entries:
     """Read dump.json. Raises Unreadable when the file needs another way of reading."""
     entries = Entries()
     contents, entries.size, entries.checksum = read_file(path)
-    if DELETE in contents:
+    if DELETE in contents or ESCAPED_DELETE.search(contents):
         raise Unreadable
     mark_non_finite(contents, 0, len(contents))
     try:
