@@ -14,6 +14,7 @@ from test_plugin import Server, body
 from converter.cli import main
 from converter.graphfile import graph_pb2
 from converter.graphfile.file import open_graph
+from converter.graphfile.reader import read_side
 from tb_graph_ascend import post_rematch as server_side
 from tb_graph_ascend.rematch_process import method_of, proposed, rematched
 
@@ -150,6 +151,17 @@ def test_elements_measured_before_are_kept_where_the_dumps_are_gone(tmp_path):
     said = [entry.why.en for entry in without.unavailable]
     assert any("convert again with these matches" in text for text in said)
     assert not any("convert again with these matches" in entry.why.en for entry in with_dumps.unavailable)
+
+
+def test_a_rejected_proposal_is_not_proposed_again(tmp_path):
+    path = convert(tmp_path, target=os.path.join("..", "mindspore_vs_torch", "mindspore"), golden="megatron")
+    offered = graph_pb2.Summary.FromString(open_graph(path).raw("summary")).proposals
+    assert len(offered) > 1
+    sides = [read_side(open_graph(path), side).tree.names for side in ("target", "golden")]
+    nodes = offered[0].target_nodes, offered[0].golden_nodes
+    entry = {"action": "unmatch", **{side: [names[node] for node in chosen] for side, names, chosen in zip(("target", "golden"), sides, nodes)}}
+    left = graph_pb2.Summary.FromString(unpacked(rematched({"path": path, "matches": [entry]}))["summary"]).proposals
+    assert list(left) == list(offered)[1:]
 
 
 def test_proposed_rules_give_the_same_pairs_again(plain):
