@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from converter.dumps.columns import Role
 from converter.judge import reasons
 from converter.judge.policy import Policy
-from converter.judge.row_facts import RowFacts
-from converter.judge.rows import INPUTS, RowVerdicts
+from converter.judge.row_facts import INPUTS, RowFacts
+from converter.judge.rows import RowVerdicts
 from converter.judge.verdict import Cause, Status
 from converter.match.pairing import Pairing
 from converter.tree.columns import Direction, NodeKind

@@ -12,12 +12,16 @@ from converter.compare.columns import Comparison
 from converter.compare.dtypes import canonical, category
 from converter.compare.row_pairing import same_code
 from converter.dumps.columns import PRESENT_EXACT, LeafKind, Leaves, Role
-from converter.judge.row_columns import of_rows
+from converter.judge.row_columns import of_rows, on_either_side, translated
 from converter.match.pairing import How, Pairing, Relation
 from converter.tree.columns import Direction
 from converter.tree.graph import Graph
 
 Flags = NDArray[np.bool_]
+
+INPUTS = (Role.INPUT, Role.KWARG)
+# Words in the type of a value that names a thing of this machine: another name is no difference of the model.
+_MACHINE_OBJECTS = ("device", "processgroup", "stream", "generator")
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,13 @@ class RowFacts:
     category_differs: Flags  # float against integer, boolean against float, …
     dtype_differs: Flags
     size_differs: Flags  # another number of elements
+    no_elements: Flags  # a tensor of one side at least is empty (ZeRO-3 shows parameters as Size([0]))
     shape_differs: Flags  # the same number of elements in another shape
     requires_grad_differs: Flags
     checksum_differs: Flags
     checksum_equal: Flags
     value_differs: Flags  # scalars and other values
+    names_an_object: Flags  # the value of one side at least is a device, a process group, …
     nonfinite: Flags  # a statistic is not finite on one side only, or differently
     nonfinite_both: Flags  # not finite on both sides in the same way
 
@@ -91,11 +97,13 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
         category_differs=tensors & (categories[0][dtype_t] != categories[1][dtype_g]),
         dtype_differs=tensors & (names[0][dtype_t] != names[1][dtype_g]),
         size_differs=size_differs,
+        no_elements=on_either_side(comparison, _is_empty),
         shape_differs=tensors & ~size_differs & (number_t[shape_t] != number_g[shape_g]),
         requires_grad_differs=tensors & (grad_t > 0) & (grad_g > 0) & (grad_t != grad_g),
         checksum_differs=checksums & ~same_sum,
         checksum_equal=checksums & same_sum,
         value_differs=_value_differs(comparison, values, strings) | _exact_differs(comparison, tensors, present_t, present_g),
+        names_an_object=on_either_side(comparison, _names_an_object),
         nonfinite=np.asarray(nonfinite),
         nonfinite_both=both & measured.any(axis=1) & ~finite_t & ~nonfinite,
     )
@@ -120,6 +128,15 @@ def _translate(left: list[str], right: list[str], meaning) -> tuple[NDArray[np.i
         np.array([numbers.setdefault(meaning(text), len(numbers)) for text in left] + [-1], np.int64),
         np.array([numbers.setdefault(meaning(text), len(numbers)) for text in right] + [-1], np.int64),
     )
+
+
+def _is_empty(leaves: Leaves, rows: NDArray[np.int64]) -> Flags:
+    return translated(np.array([0 in shape for shape in leaves.shapes] + [False]), leaves.shape, rows)
+
+
+def _names_an_object(leaves: Leaves, rows: NDArray[np.int64]) -> Flags:
+    named = [any(word in text.lower() for word in _MACHINE_OBJECTS) for text in leaves.strings]
+    return translated(np.array([*named, False]), leaves.type, rows)
 
 
 def _sizes(leaves: Leaves) -> NDArray[np.float64]:

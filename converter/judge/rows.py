@@ -1,33 +1,36 @@
-"""The verdict of every row: facts and errors against tolerances give a status and a mask of reasons."""
+"""The verdict of every row: facts and errors against tolerances give a status and a mask of reasons.
+
+The tests follow each other in `judge_rows`. What one of them settles is closed to the later ones.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from converter.compare.broadcast import is_repeated
 from converter.compare.columns import Comparison
-from converter.dumps.columns import MAX, MIN, NORM, LeafKind, Role
+from converter.dumps.columns import MAX, MIN, NORM, Role
 from converter.judge import reasons
+from converter.judge.ignored import ignored_rows
+from converter.judge.kind_notes import kind_notes
+from converter.judge.marks import Marks
 from converter.judge.mask_fill import mask_fills
 from converter.judge.noise import find_noise
 from converter.judge.policy import Policy
-from converter.judge.reasons import Reason
 from converter.judge.row_facts import RowFacts
-from converter.judge.tolerance import row_tolerances, widen_by_noise, worst_statistic
+from converter.judge.shards import beside_shards, is_parallel, shards
+from converter.judge.tolerance import Tolerances, row_tolerances, widen_by_noise, worst_statistic
 from converter.judge.verdict import Note, Status
 from converter.match.pairing import Pairing
-from converter.match.similarity import shard_factor
-from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
-_STATUS_OF = {"note": Status.PASS, "warning": Status.WARNING, "error": Status.ERROR, "not_comparable": Status.NOT_COMPARABLE}
-INPUTS = (Role.INPUT, Role.KWARG)
-# Nodes of a sharded layer with the APIs inside it; a module with more holds layers of its own.
-LARGEST_SHARDED_MODULE = 32
+Flags = NDArray[np.bool_]
+
+ELEMENTS = 4  # as worst statistic: the relative norm error over the elements
+NO_STATISTIC = 255
 
 
 @dataclass(frozen=True)
@@ -53,188 +56,154 @@ def judge_rows(
     A row is NONE where nothing was judged (one side only between different code, ignored by policy); it passes only
     where something was compared and agreed.
     """
-    rows = comparison.rows
-    status = np.zeros(rows, np.uint8)
-    mask = np.zeros(rows, np.uint32)
-    notes: list[Note] = []
     tolerances = row_tolerances(comparison, facts, pairing, target, policy)
     statistic, error, weighted = worst_statistic(comparison, tolerances)
-    floating = tolerances.epsilon > 0
-    tolerances, factor = widen_by_noise(
-        tolerances, weighted, facts.tensors & floating & forward[facts.pair] & (facts.role == Role.OUTPUT), policy
-    )
-    labels, ignored_inputs, ignored_outputs, ignored_nodes = _ignored(pairing, target, policy)
-    inputs = np.isin(facts.role, INPUTS)
-    ignored = (
-        ignored_nodes[facts.pair] | (ignored_inputs[facts.pair] & inputs) | (ignored_outputs[facts.pair] & (facts.role == Role.OUTPUT))
-    )
-    open_rows = ~ignored
-
-    def mark(where: NDArray[np.bool_], reason: Reason, severity: str | None = None) -> None:
-        mask[where] |= np.uint32(1 << reason.code)
-        status[where] = np.maximum(status[where], _STATUS_OF[severity or policy.severities[reason.id]])
-
-    def settle(where: NDArray[np.bool_], reason: Reason, severity: str | None = None) -> None:
-        """Mark rows and keep them from every later test."""
-        nonlocal open_rows
-        mark(where, reason, severity)
-        open_rows = open_rows & ~where
-
-    mask[ignored] |= np.uint32(1 << reasons.IGNORED.code)
-    for row in np.flatnonzero(ignored).tolist():
-        notes.append(_ignored_note(row, labels[int(facts.pair[row])], bool(ignored_nodes[facts.pair[row]]), bool(inputs[row])))
-    alone = open_rows & ~facts.both
-    if comparison.mode == "structure":  # the side that was dumped without values lacks them all
-        mark(alone, reasons.NOT_AVAILABLE)
-        alone = np.zeros(rows, np.bool_)
-    other_code = alone & (~facts.exact | facts.none_only)
-    mask[other_code] |= np.uint32(1 << reasons.OTHER_CODE.code)
-    mark(alone & ~other_code, reasons.MISSING)
-    open_rows = open_rows & facts.both
-    settle(open_rows & comparison.ambiguous if len(comparison.ambiguous) else np.zeros(rows, np.bool_), reasons.DIFFERENT_KIND)
-    settle(open_rows & facts.kind_differs & facts.exact, reasons.VALUE)
-    settle(open_rows & facts.kind_differs, reasons.DIFFERENT_KIND)
-    settle(open_rows & facts.category_differs & ~facts.exact, reasons.DIFFERENT_KIND)
-    notes += _kind_notes(comparison, mask)
-    values = open_rows & ~facts.tensors
-    named = _names_an_object(comparison)
-    mark(values & facts.value_differs & facts.same_code & ~named, reasons.VALUE)
-    mark(values & facts.value_differs & ~(facts.same_code & ~named), reasons.VALUE, "note")
-    status[values & ~facts.value_differs] = Status.PASS
-    tensors = open_rows & facts.tensors
-    empty = tensors & facts.size_differs & _has_no_elements(comparison)
-    settle(empty & (facts.role == Role.PARAMETER), reasons.SHARDED)
-    settle(_repeated(comparison, tensors & open_rows & facts.size_differs & ~facts.exact), reasons.LAYOUT)
-    may_shard = ~facts.same_code | _is_parallel(target) | _is_parallel(golden)
-    sharded = tensors & open_rows & facts.size_differs & may_shard
-    sharded &= _sharded(comparison, sharded)
-    settle(sharded, reasons.SHARDED)
-    tensors = tensors & open_rows
-    settle(tensors & facts.size_differs, reasons.SHAPE)
-    tensors = tensors & open_rows
-    mark(tensors & facts.shape_differs, reasons.LAYOUT)
-    mark(tensors & facts.requires_grad_differs, reasons.REQUIRES_GRAD)
-    mark(tensors & facts.value_differs, reasons.VALUE)
+    activations = facts.tensors & (tolerances.epsilon > 0) & forward[facts.pair] & (facts.role == Role.OUTPUT)
+    tolerances, factor = widen_by_noise(tolerances, weighted, activations, policy)
+    marks = Marks(comparison.rows, policy)
+    ignored, marks.notes = ignored_rows(facts, pairing, target, policy)
+    marks.flag(ignored, reasons.IGNORED)
+    marks.close(ignored)
+    _settle_one_sided(marks, comparison, facts)
+    _settle_different_things(marks, comparison, facts)
+    _settle_values(marks, facts)
+    sharded = _settle_sizes(marks, comparison, facts, is_parallel(target) or is_parallel(golden))
+    tensors = marks.open
+    marks.mark(tensors & facts.shape_differs, reasons.LAYOUT)
+    marks.mark(tensors & facts.requires_grad_differs, reasons.REQUIRES_GRAD)
+    marks.mark(tensors & facts.value_differs, reasons.VALUE)
     measured = tensors & ~np.isnan(weighted)
-    unmeasured = tensors & np.isnan(weighted) & ~facts.value_differs
-    judged_by_sum = unmeasured & (facts.checksum_differs | facts.checksum_equal)
-    empty_both = unmeasured & ~judged_by_sum & _has_no_elements(comparison)
-    mark(unmeasured & ~judged_by_sum & ~empty_both, reasons.NOT_AVAILABLE)
-    without_file = np.zeros(rows, np.bool_)
+    _mark_unmeasured(marks, comparison, facts, measured)
+    marks.passed(measured)
+    finite = measured & ~_mark_nonfinite(marks, comparison, facts, measured)
+    beyond = finite & (weighted > tolerances.warning)
+    beyond &= ~_mark_partial_sums(marks, beyond, sharded, facts, pairing, target)
+    beyond &= ~_mark_noise(marks, beyond, comparison, facts, pairing, target, tolerances, policy)
+    _mark_beyond(marks, beyond, comparison, statistic, weighted > tolerances.error, policy)
+    same_numbers = finite & ~beyond
+    marks.mark(tensors & facts.dtype_differs & same_numbers, reasons.PRECISION)
+    marks.mark(tensors & facts.dtype_differs & ~same_numbers, reasons.DTYPE)
+    _mark_checksums(marks, facts, tensors, measured, same_numbers, error)
+    unjudged = (marks.status == Status.NONE) | (marks.status == Status.NOT_COMPARABLE)
+    statistic = np.where(unjudged, NO_STATISTIC, statistic).astype(np.uint8)
+    factors = np.append(tolerances.statistic_factor, [1.0])[np.minimum(statistic, ELEMENTS)]
+    return RowVerdicts(
+        marks.status, marks.reasons, np.where(unjudged, np.nan, error), statistic, tolerances.warning * factors, marks.notes, factor
+    )
+
+
+def _settle_one_sided(marks: Marks, comparison: Comparison, facts: RowFacts) -> None:
+    """Rows of one side only: missing in the same code, of no meaning between different code."""
+    alone = marks.open & ~facts.both
+    if comparison.mode == "structure":  # the side that was dumped without values lacks them all
+        marks.mark(alone, reasons.NOT_AVAILABLE)
+    else:
+        other_code = alone & (~facts.exact | facts.none_only)
+        marks.flag(other_code, reasons.OTHER_CODE)
+        marks.mark(alone & ~other_code, reasons.MISSING)
+    marks.close(alone)
+
+
+def _settle_different_things(marks: Marks, comparison: Comparison, facts: RowFacts) -> None:
+    """A tensor against None, a mask against additive numbers: an error in the same code, else not comparable."""
+    if len(comparison.ambiguous):
+        marks.settle(marks.open & comparison.ambiguous, reasons.DIFFERENT_KIND)
+    marks.settle(marks.open & facts.kind_differs & facts.exact, reasons.VALUE)
+    marks.settle(marks.open & facts.kind_differs, reasons.DIFFERENT_KIND)
+    marks.settle(marks.open & facts.category_differs & ~facts.exact, reasons.DIFFERENT_KIND)
+    marks.notes += kind_notes(comparison, marks.reasons)
+
+
+def _settle_values(marks: Marks, facts: RowFacts) -> None:
+    """Everything that is no tensor. Only in the same code does another value say something of the model."""
+    values = marks.open & ~facts.tensors
+    differs = values & facts.value_differs
+    of_the_model = facts.same_code & ~facts.names_an_object
+    marks.mark(differs & of_the_model, reasons.VALUE)
+    marks.mark(differs & ~of_the_model, reasons.VALUE, "note")
+    marks.passed(values & ~differs)
+    marks.close(values)
+
+
+def _settle_sizes(marks: Marks, comparison: Comparison, facts: RowFacts, parallel: bool) -> Flags:
+    """Tensors of another number of elements. Returns the rows that are shards.
+
+    Args:
+        parallel: one of the models is built of tensor-parallel layers, so that even equal code may hold shards.
+    """
+    differs = facts.size_differs
+    marks.settle(marks.open & differs & facts.no_elements & (facts.role == Role.PARAMETER), reasons.SHARDED)
+    marks.settle(_repeated(comparison, marks.open & differs & ~facts.exact), reasons.LAYOUT)
+    sharded = shards(comparison, marks.open & differs & (~facts.same_code | parallel))
+    marks.settle(sharded, reasons.SHARDED)
+    marks.settle(marks.open & differs, reasons.SHAPE)
+    return sharded
+
+
+def _mark_unmeasured(marks: Marks, comparison: Comparison, facts: RowFacts, measured: Flags) -> None:
+    """Tensors without statistics (a checksum may do, and two empty tensors are equal), and those without elements in tensor mode."""
+    unmeasured = marks.open & ~measured & ~facts.value_differs
+    by_checksum = unmeasured & (facts.checksum_differs | facts.checksum_equal)
+    empty = unmeasured & ~by_checksum & facts.no_elements
+    marks.mark(unmeasured & ~by_checksum & ~empty, reasons.NOT_AVAILABLE)
+    marks.passed(empty | (unmeasured & facts.checksum_equal))
+    without_file = np.zeros(comparison.rows, np.bool_)
     without_file[list(comparison.unavailable)] = True
-    mark(measured & without_file, reasons.NOT_MEASURED)
-    for row in np.flatnonzero(mask & np.uint32(1 << reasons.NOT_AVAILABLE.code | 1 << reasons.NOT_MEASURED.code)).tolist():
+    marks.mark(measured & without_file, reasons.NOT_MEASURED)
+    for row in np.flatnonzero(marks.reasons & np.uint32(1 << reasons.NOT_AVAILABLE.code | 1 << reasons.NOT_MEASURED.code)).tolist():
         why, why_zh = comparison.unavailable.get(row, ("one side has no statistics", "一侧没有统计量"))
         code = (reasons.NOT_MEASURED if measured[row] else reasons.NOT_AVAILABLE).code
-        notes.append(Note(row, code, {"why": why, "why_zh": why_zh}))
-    status[empty_both] = np.maximum(status[empty_both], Status.PASS)
-    status[measured | (unmeasured & facts.checksum_equal)] = np.maximum(status[measured | (unmeasured & facts.checksum_equal)], Status.PASS)
+        marks.notes.append(Note(row, code, {"why": why, "why_zh": why_zh}))
+
+
+def _mark_nonfinite(marks: Marks, comparison: Comparison, facts: RowFacts, measured: Flags) -> Flags:
+    """Returns the rows whose error is infinite: a statistic is not finite on one side only, or is the fill value of a mask."""
     filled = measured & mask_fills(comparison)
-    mark(filled, reasons.MASK_FILL)
-    mark(measured & facts.nonfinite & ~filled, reasons.NONFINITE)
-    mark(measured & facts.nonfinite_both, reasons.NONFINITE_BOTH)
-    finite = measured & ~facts.nonfinite & ~filled
-    beyond = finite & (weighted > tolerances.warning)
-    partial = beyond & _beside_shards(sharded, facts, pairing, target)[facts.pair]
-    mark(partial, reasons.SHARDED)
-    status[partial] = Status.NOT_COMPARABLE
-    beyond &= ~partial
+    marks.mark(filled, reasons.MASK_FILL)
+    marks.mark(measured & facts.nonfinite & ~filled, reasons.NONFINITE)
+    marks.mark(measured & facts.nonfinite_both, reasons.NONFINITE_BOTH)
+    return facts.nonfinite | filled
+
+
+def _mark_partial_sums(marks: Marks, beyond: Flags, sharded: Flags, facts: RowFacts, pairing: Pairing, target: Graph) -> Flags:
+    """Returns the rows that may differ because they stand beside a shard: each rank holds a part of the sum."""
+    partial = beyond & beside_shards(sharded, facts, pairing, target)[facts.pair]
+    marks.mark(partial, reasons.SHARDED, "not_comparable")  # whatever the policy thinks of shards
+    return partial
+
+
+def _mark_noise(
+    marks: Marks, beyond: Flags, comparison: Comparison, facts: RowFacts, pairing: Pairing, target: Graph, tolerances: Tolerances,
+    policy: Policy,
+) -> Flags:
+    """Returns the rows whose difference is rounding noise of what was added up."""
     noise = find_noise(comparison, facts, pairing, target, tolerances, np.flatnonzero(beyond), policy)
-    noisy = np.zeros(rows, np.bool_)
+    noisy = np.zeros(comparison.rows, np.bool_)
     noisy[list(noise.rows)] = True
-    mark(noisy, reasons.NOISE)
-    notes += [Note(row, reasons.NOISE.code, {"scale": f"{scale:.4g}"}) for row, scale in noise.rows.items()]
-    beyond &= ~noisy
-    for where, reason in ((beyond & (statistic != 4), reasons.STATISTICS), (beyond & (statistic == 4), reasons.TENSOR)):
-        mark(where & (weighted > tolerances.error), reason)
-        mark(where & (weighted <= tolerances.error), reason, "note" if policy.severities[reason.id] == "note" else "warning")
-    mark(beyond & _scaled(comparison), reasons.SCALED)
-    same_numbers = finite & ~beyond
-    mark(tensors & facts.dtype_differs & same_numbers, reasons.PRECISION)
-    mark(tensors & facts.dtype_differs & ~same_numbers, reasons.DTYPE)
-    _judge_checksums(comparison, facts, tensors, measured, same_numbers, error, mark)
-    unjudged = (status == Status.NONE) | (status == Status.NOT_COMPARABLE)
-    error, statistic = np.where(unjudged, np.nan, error), np.where(unjudged, 255, statistic).astype(np.uint8)
-    factors = np.append(tolerances.statistic_factor, [1.0])[np.minimum(statistic, 4)]
-    return RowVerdicts(status, mask, error, statistic, tolerances.warning * factors, notes, factor)
+    marks.mark(noisy, reasons.NOISE)
+    marks.notes += [Note(row, reasons.NOISE.code, {"scale": f"{scale:.4g}"}) for row, scale in noise.rows.items()]
+    return noisy
 
 
-def _judge_checksums(
-    comparison: Comparison,
-    facts: RowFacts,
-    tensors: NDArray[np.bool_],
-    measured: NDArray[np.bool_],
-    same_numbers: NDArray[np.bool_],
-    error: NDArray[np.float64],
-    mark: Callable[..., None],
+def _mark_beyond(
+    marks: Marks, beyond: Flags, comparison: Comparison, statistic: NDArray[np.uint8], beyond_error: Flags, policy: Policy
+) -> None:
+    """Rows beyond their tolerance: by a statistic, or by their elements."""
+    for where, reason in ((beyond & (statistic != ELEMENTS), reasons.STATISTICS), (beyond & (statistic == ELEMENTS), reasons.TENSOR)):
+        marks.mark(where & beyond_error, reason)
+        marks.mark(where & ~beyond_error, reason, "note" if policy.severities[reason.id] == "note" else "warning")
+    marks.mark(beyond & _scaled(comparison), reasons.SCALED)
+
+
+def _mark_checksums(
+    marks: Marks, facts: RowFacts, tensors: Flags, measured: Flags, same_numbers: Flags, error: NDArray[np.float64]
 ) -> None:
     """A checksum that differs is an error without statistics; beside them it says only that not every bit is equal."""
     comparable = tensors & facts.checksum_differs & ~facts.shape_differs & ~facts.dtype_differs
-    mark(comparable & ~measured, reasons.CHECKSUM)
+    marks.mark(comparable & ~measured, reasons.CHECKSUM)
     equal_statistics = comparable & same_numbers & (error == 0)
-    mark(equal_statistics, reasons.CHECKSUM, "warning")
-    mark(comparable & same_numbers & ~equal_statistics, reasons.CHECKSUM, "note")
-
-
-def _ignored(pairing: Pairing, target: Graph, policy: Policy) -> tuple[list[str], NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Per pair: API name ("" for modules), whether its inputs, its outputs, the whole of it are not judged."""
-    count = pairing.count
-    firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])].astype(np.int64) if count else np.zeros(0, np.int64)
-    tree = target.tree
-    label = np.where(tree.kind[firsts] == NodeKind.API, tree.label[firsts], -1)
-    names = [*tree.labels, ""]
-    uninitialised = np.array([name in policy.uninitialised for name in names])[label]
-    placeholder = np.array([name in policy.placeholder_inputs for name in names])[label]
-    nodes = np.zeros(count, np.bool_)
-    if policy.ignore:
-        for number, node in enumerate(firsts.tolist()):
-            nodes[number] = any(pattern.search(tree.names[node]) for pattern in policy.ignore)
-    return [names[number] for number in label.tolist()], placeholder, uninitialised, nodes
-
-
-def _ignored_note(row: int, api: str, by_pattern: bool, is_input: bool) -> Note:
-    if by_pattern:
-        arguments = {"why": "the policy ignores this node", "why_zh": "策略忽略该节点"}
-    elif is_input:
-        arguments = {"why": f"{api} overwrites this argument", "why_zh": f"{api} 会覆盖该参数"}
-    else:
-        arguments = {"why": f"{api} returns memory that nobody has written", "why_zh": f"{api} 返回未初始化的内存"}
-    return Note(row, reasons.IGNORED.code, arguments)
-
-
-_KIND_WORDS = {
-    LeafKind.TENSOR: "tensor",
-    LeafKind.NUMBER: "number",
-    LeafKind.BOOL: "bool",
-    LeafKind.TEXT: "text",
-    LeafKind.NONE: "None",
-    LeafKind.OTHER: "object",
-}
-
-
-def _kind_notes(comparison: Comparison, mask: NDArray[np.uint32]) -> list[Note]:
-    """What stands against what, where two different things were joined."""
-    found = []
-    for code in (reasons.DIFFERENT_KIND.code, reasons.VALUE.code):
-        for row in np.flatnonzero(mask & np.uint32(1 << code)).tolist():
-            ambiguous = bool(len(comparison.ambiguous)) and bool(comparison.ambiguous[row])
-            texts = [
-                _thing(leaves, int(rows[row]))
-                for leaves, rows in ((comparison.target, comparison.target_row), (comparison.golden, comparison.golden_row))
-            ]
-            if ambiguous:
-                texts[1] += " (one of several alike)"
-            found.append(Note(row, code, {"target": texts[0], "golden": texts[1]}))
-    return found
-
-
-def _thing(leaves, row: int) -> str:  # type: ignore[no-untyped-def]
-    kind = LeafKind(int(leaves.kind[row]))
-    if kind != LeafKind.TENSOR:
-        return _KIND_WORDS[kind]
-    dtype = leaves.strings[leaves.dtype[row]] if leaves.dtype[row] >= 0 else "tensor"
-    shape = leaves.shapes[leaves.shape[row]] if leaves.shape[row] >= 0 else ()
-    return f"{dtype} {list(shape)}"
+    marks.mark(equal_statistics, reasons.CHECKSUM, "warning")
+    marks.mark(comparable & same_numbers & ~equal_statistics, reasons.CHECKSUM, "note")
 
 
 # Two ratios of statistics are one factor if they differ by no more than this, relative to the factor.
@@ -256,64 +225,9 @@ def _scaled(comparison: Comparison) -> NDArray[np.bool_]:
     return found
 
 
-def _names_an_object(comparison: Comparison) -> NDArray[np.bool_]:
-    """Values that name a thing of this machine (a device, a process group): another name is no difference of the model."""
-
-    def of(leaves) -> NDArray[np.bool_]:  # type: ignore[no-untyped-def]
-        return np.array(
-            [any(word in text.lower() for word in ("device", "processgroup", "stream", "generator")) for text in leaves.strings] + [False]
-        )
-
-    t = of(comparison.target)[np.append(comparison.target.type, -1)[comparison.target_row]]
-    g = of(comparison.golden)[np.append(comparison.golden.type, -1)[comparison.golden_row]]
-    return t | g
-
-
-def _has_no_elements(comparison: Comparison) -> NDArray[np.bool_]:
-    """One of the two tensors is empty (ZeRO-3 shows parameters as Size([0]))."""
-
-    def of(leaves, rows: NDArray[np.int64]) -> NDArray[np.bool_]:  # type: ignore[no-untyped-def]
-        empty = np.array([0 in shape for shape in leaves.shapes] + [False])
-        return empty[np.append(leaves.shape, -1)[rows]]  # row -1, a tensor that is not there, is not empty
-
-    return of(comparison.target, comparison.target_row) | of(comparison.golden, comparison.golden_row)
-
-
-def _is_parallel(graph: Graph) -> bool:
-    """The model is built of tensor-parallel layers (ColumnParallelLinear, VocabParallelEmbedding, …)."""
-    return any("Parallel" in label for label in graph.tree.labels)
-
-
-def _beside_shards(sharded: NDArray[np.bool_], facts: RowFacts, pairing: Pairing, target: Graph) -> NDArray[np.bool_]:
-    """[pairs] a tensor of the pair, or of the module around it, is a shard: its other tensors may be partial sums."""
-    pairs = np.bincount(facts.pair[sharded], minlength=pairing.count) > 0 if pairing.count else np.zeros(0, np.bool_)
-    if not pairs.any():
-        return pairs
-    tree = target.tree
-    firsts = pairing.target_nodes[np.concatenate([[0], pairing.target_end[:-1]])]
-    around = np.zeros(tree.count, np.bool_)
-    leaves = (tree.end[firsts] - firsts <= LARGEST_SHARDED_MODULE) & (tree.kind[firsts] == NodeKind.MODULE)
-    for node in firsts[pairs & leaves].tolist():
-        around[node : int(tree.end[node])] = True
-    beside: NDArray[np.bool_] = pairs | around[firsts]
-    return beside
-
-
 def _repeated(comparison: Comparison, where: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Rows of which one side holds the other's values several times over."""
     found = np.zeros(comparison.rows, np.bool_)
     for row in np.flatnonzero(where).tolist():
         found[row] = is_repeated(comparison.target, int(comparison.target_row[row]), comparison.golden, int(comparison.golden_row[row]))
-    return found
-
-
-def _sharded(comparison: Comparison, where: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Rows whose shapes differ by a whole factor along one extent, as a shard does from the whole."""
-    found = np.zeros(comparison.rows, np.bool_)
-    left, right = comparison.target, comparison.golden
-    for row in np.flatnonzero(where).tolist():
-        a = left.shapes[left.shape[comparison.target_row[row]]]
-        b = right.shapes[right.shape[comparison.golden_row[row]]]
-        plain_a, plain_b = tuple(sorted(e for e in a if e != 1)), tuple(sorted(e for e in b if e != 1))
-        found[row] = shard_factor((a,), (b,)) > 1 or shard_factor((plain_a,), (plain_b,)) > 1
     return found
