@@ -34,7 +34,7 @@ from converter.match.mapping_report import Unknown, refuse_unknown
 from converter.match.mapping_rules import MappingFile, empty_mapping
 from converter.match.pins import read_pins
 from converter.options import Options, as_text
-from converter.outputs.tables import WANTED_TABLES, table_texts
+from converter.outputs.tables import WANTED_TABLES, table_frame, table_texts
 from converter.rank_task import RankTask, convert_rank, write_rank
 from converter.remote import exists, is_local_file, local_dump, mirror_names, remove, rename, write_file
 from converter.report import graph_report, whole_report
@@ -324,7 +324,7 @@ def _write_reports(options: Options, report: dict[str, Any], outcomes: list[Rank
     for name in WANTED_TABLES:
         path = getattr(options, name)
         if path:
-            header, footer = WANTED_TABLES[name]
+            header, footer = table_frame(name)
             texts[path] = header + "".join(outcome.tables.get(name, "") for outcome in outcomes) + footer
     if options.timings:
         stages = ("read", "match", "compare", "judge", "write")

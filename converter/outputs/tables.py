@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from converter.graphfile.content import GraphContent
-from converter.outputs.csv_table import csv_header, csv_lines
-from converter.outputs.junit import JUNIT_HEAD, JUNIT_TAIL, junit_suite
-from converter.outputs.pairs_lines import pairs_lines
 
-# Option name → (first lines, last lines) around the parts of all ranks.
-WANTED_TABLES: dict[str, tuple[str, str]] = {"pairs": ("", ""), "csv": (csv_header(), ""), "junit": (JUNIT_HEAD, JUNIT_TAIL)}
+WANTED_TABLES = ("pairs", "csv", "junit")  # option names
+
+# The writers are imported where a table is wanted: what they need takes a tenth of the time of a small conversion.
+
+
+def table_frame(name: str) -> tuple[str, str]:
+    """(first lines, last lines) around the parts of all ranks."""
+    if name == "csv":
+        from converter.outputs.csv_table import csv_header
+
+        return csv_header(), ""
+    if name == "junit":
+        from converter.outputs.junit import JUNIT_HEAD, JUNIT_TAIL
+
+        return JUNIT_HEAD, JUNIT_TAIL
+    return "", ""
 
 
 def table_texts(content: GraphContent, names: list[str]) -> dict[str, str]:
@@ -17,12 +28,17 @@ def table_texts(content: GraphContent, names: list[str]) -> dict[str, str]:
         return dict.fromkeys(names, "")
     texts = {}
     if "pairs" in names:
-        texts["pairs"] = "".join(
-            pairs_lines(content.target.tree, content.golden.tree, content.pairing, content.verdicts, content.step, content.rank)
-        )
+        from converter.outputs.pairs_lines import pairs_lines
+
+        trees = content.target.tree, content.golden.tree
+        texts["pairs"] = "".join(pairs_lines(*trees, content.pairing, content.verdicts, content.step, content.rank))
     everything = content.target, content.golden, content.pairing, content.comparison, content.verdicts, content.step, content.rank
     if "csv" in names:
+        from converter.outputs.csv_table import csv_lines
+
         texts["csv"] = "".join(csv_lines(*everything))
     if "junit" in names:
+        from converter.outputs.junit import junit_suite
+
         texts["junit"] = "".join(junit_suite(*everything))
     return texts
