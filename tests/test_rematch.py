@@ -47,7 +47,8 @@ def unpacked(answer):
 
 def stored(path):
     file = open_graph(path)
-    return {name: file.raw(name) for name in file.index.sections if name.partition("/")[0] in ("summary", "pairs", "verdicts", "comparisons")}
+    changing = ("summary", "pairs", "verdicts", "comparisons")
+    return {name: file.raw(name) for name in file.index.sections if name.partition("/")[0] in changing}
 
 
 def without_provenance(sections):
@@ -159,7 +160,8 @@ def test_a_rejected_proposal_is_not_proposed_again(tmp_path):
     assert len(offered) > 1
     sides = [read_side(open_graph(path), side).tree.names for side in ("target", "golden")]
     nodes = offered[0].target_nodes, offered[0].golden_nodes
-    entry = {"action": "unmatch", **{side: [names[node] for node in chosen] for side, names, chosen in zip(("target", "golden"), sides, nodes)}}
+    named = [[names[node] for node in chosen] for names, chosen in zip(sides, nodes)]
+    entry = {"action": "unmatch", "target": named[0], "golden": named[1]}
     left = graph_pb2.Summary.FromString(unpacked(rematched({"path": path, "matches": [entry]}))["summary"]).proposals
     assert list(left) == list(offered)[1:]
 

@@ -70,7 +70,7 @@ def match_trees(
     if refused:
         apart = set(refused)
         pairs = [pair for pair in pairs if pair.how == How.MANUAL or not any((a, b) in apart for a in pair.target for b in pair.golden)]
-    proposals = [pair for pair in proposals if not any((a, b) in apart for a in pair.target for b in pair.golden)]
+        proposals = [pair for pair in proposals if not any((a, b) in apart for a in pair.target for b in pair.golden)]
     return assemble(
         target.tree.count,
         golden.tree.count,
