@@ -418,3 +418,23 @@ def test_dumps_are_converted_and_opened_in_the_browser(page: Page, bundle: str, 
 def test_without_the_flag_there_is_no_such_panel(page: Page, tensorboard: str, logs: str) -> None:
     viewer = in_tensorboard(page, tensorboard, run=run_named(logs, "megatron")).opened()
     expect(viewer.frame.get_by_role("navigation", name="Panels").get_by_role("button")).to_have_count(6)
+
+
+# ---------------------------------------------------------------- proposals
+
+
+def test_a_proposal_is_accepted_or_rejected_and_that_is_kept(page: Page, bundle: str, tmp_path: Path) -> None:
+    convert(str(tmp_path / "doubtful"), "-tp", f"{DATA}/mindspore_vs_torch/mindspore", "-gp", f"{DATA}/megatron_vs_hf/megatron")
+    for address in serving(str(tmp_path)):
+        viewer = alone(page, address, run=run_named(str(tmp_path), "doubtful"), panel="mapping").opened()
+        tab = panel(viewer).get_by_role("tab", name="Proposals")
+        tab.click()
+        rows = panel(viewer).locator(".entry-row")
+        expect(rows.first).to_contain_text("~")
+        offered, before = rows.count(), viewer.frame.locator(".chips").inner_text()
+        rows.first.get_by_role("button", name="Reject").click()
+        expect(rows).to_have_count(offered - 1)
+        rows.first.get_by_role("button", name="Accept").click()
+        expect(viewer.frame.locator(".chips")).not_to_have_text(before)
+        open_panel(viewer, "Match by hand")
+        expect(panel(viewer).locator(".entry-row")).to_have_count(2)

@@ -193,7 +193,7 @@ function Rules({ open }: { readonly open: Graph }) {
   const messages = effectOfDraft.value?.messages ?? [];
   return (
     <>
-      {all.length > 0 ? <p class="dim">{t('mapping.ruleCount', { count: all.length, unused })}</p> : <p class="dim">{t('mapping.noRules')}</p>}
+      {all.length > 0 ? <p class="dim">{t('mapping.ruleCount', { count: all.length, unused })}</p> : <p class="dim">{draft.value.trim() === '' ? t('mapping.noRules') : previewing.value ? t('mapping.looking') : ''}</p>}
       {scopes.map((scope) => (
         <section key={scope}>
           <h3>
@@ -391,14 +391,14 @@ function Effect({ open }: { readonly open: Graph }) {
       ) : null}
       {previewing.value ? <p class="dim">{t('mapping.looking')}</p> : null}
       {effect ? (
-        <>
+        <div class={previewing.value ? 'stale' : ''}>
           <p>
             <b>{t('mapping.effect', { pairs: formatCount(effect.counts.pairs), before: formatCount(effect.counts.before) })}</b>{' '}
             <span class="dim">{t('mapping.effectChange', { added: formatCount(effect.counts.new), gone: formatCount(effect.counts.gone) })}</span>
           </p>
           <PairList open={open} title={t('mapping.new', { count: formatCount(effect.counts.new) })} pairs={effect.new} total={effect.counts.new} />
           <PairList open={open} title={t('mapping.gone', { count: formatCount(effect.counts.gone) })} pairs={effect.gone} total={effect.counts.gone} />
-        </>
+        </div>
       ) : null}
       <div class="buttons">
         <button class="action primary" disabled={!changedDraft.value || working.value || wrong !== null || previewing.value} onClick={() => void applyDraft()}>
