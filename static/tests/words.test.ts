@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatError, formatStatistic } from '../src/core/format';
+import { formatError, formatFactor, formatStatistic } from '../src/core/format';
 import { Names, nodeName, parseHead, shortenMiddle, shortTrail } from '../src/core/names';
 import { toMarkdown, toText, toTsv } from '../src/core/table_text';
 import { dictionaries, fill } from '../src/i18n';
@@ -54,6 +54,10 @@ describe('labels of nodes', () => {
 describe('numbers', () => {
   it('of errors say how large, and nothing when nothing was measured', () => {
     expect([0, 0.041, 1.5, 12, 4_321, 1e7, Infinity, Number.NaN].map(formatError)).toEqual(['0', '4.1e-2', '1.5', '12', '4321', '1.0e7', '∞', '']);
+  });
+
+  it('of factors have four digits, more where the factor is close to one', () => {
+    expect([1.49999999, -2, 1, 1 / 3, 1.0000213].map(formatFactor)).toEqual(['1.5', '−2', '1', '0.3333', '1.00002']);
   });
 
   it('of statistics have seven digits and a real minus sign', () => {

@@ -1,5 +1,5 @@
 /** The details table: rows of a pair (or of one node) with both sides' numbers and the verdict, from the detail blocks. */
-import { formatStatistic } from './format';
+import { formatFactor, formatStatistic } from './format';
 import { pairNodes, sideOf, SIDES, type Graph, type NodeRef, type SideName } from './types';
 import type { Comparisons, Tensors } from '../wire/blocks';
 import type { Composition, ReasonText } from '../wire/graph_pb.js';
@@ -196,6 +196,12 @@ function impliedArguments(id: string, row: { target: LeafView | null; golden: Le
     case 'missing':
     case 'other_code':
       return { side: target ? 'target' : 'golden' };
+    case 'scaled': {
+      const factor = (target?.numbers[3] ?? Number.NaN) / (golden?.numbers[3] ?? Number.NaN);
+      return Number.isFinite(factor) ? { factor: formatFactor(factor) } : {};
+    }
+    case 'mask_fill':
+      return both((leaf) => leaf.texts[1]);
     case 'tensor':
       return numbers;
     default: {

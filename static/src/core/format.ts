@@ -21,6 +21,15 @@ export function formatStatistic(value: number): string {
   return minus(text);
 }
 
+/** A factor with 4 significant digits, or as many as it takes to look different from 1. */
+export function formatFactor(value: number): string {
+  for (let digits = 4; digits < 17; digits++) {
+    const shown = Number(value.toPrecision(digits));
+    if (shown !== 1 || value === 1) return minus(String(shown));
+  }
+  return minus(String(value));
+}
+
 function minus(text: string): string {
   return text.replace(/^-/, '−');
 }
