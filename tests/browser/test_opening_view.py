@@ -152,9 +152,20 @@ def test_ranks_show_where_it_is_wrong_before_one_is_chosen(page: Page, bug_serve
     viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks"), rank=2).opened()
     expect(viewer.frame.locator(".graph-cell")).to_have_count(4)
     expect(viewer.frame.get_by_role("button", name="step 0, rank 1: parameter")).to_have_count(1)
-    expect(viewer.frame.get_by_role("button", name="step 0, rank 3: clean")).to_have_count(1)
+    expect(viewer.frame.get_by_role("button", name="step 0, rank 3: inherited")).to_have_count(1)
     viewer.frame.locator(".graph-cell").first.click()
     viewer.wait("s.chosen.rank === 0 && s.selection && s.selection.name.includes('dense_4h_to_h')")
+
+
+def test_a_rank_that_only_received_a_difference_is_not_said_to_agree(page: Page, bug_served: str, bug_logs: str) -> None:
+    viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks"), rank=2).opened()
+    verdict = viewer.frame.get_by_role("region", name="Verdict")
+    expect(verdict.get_by_role("button", name="Forward")).to_contain_text("differs, began elsewhere")
+    expect(verdict.get_by_role("button", name="Backward")).to_contain_text("differs, began elsewhere")
+
+
+def test_a_verdict_names_the_factor_between_the_sides(qkv: Viewer) -> None:
+    expect(qkv.frame.get_by_role("row").filter(has_text="bias").first).to_contain_text("every statistic is 1.5 × golden")
 
 
 def test_the_address_follows_in_tensorboard_and_a_reload_restores_it(page: Page, tensorboard: str, logs: str) -> None:

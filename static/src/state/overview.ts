@@ -37,8 +37,11 @@ export function stateOf(summary: Summary): GraphState {
   }
   if (summary.parameters.length > 0) return { cls: CauseClass.parameter, text: { en: summary.parameters[0].target, zh: summary.parameters[0].target } };
   const { status } = summary;
-  const judged = status ? status.pass + status.warning + status.error : 0;
-  return { cls: judged > 0 ? CauseClass.clean : CauseClass.none, text: { en: '', zh: '' } };
+  const nothing = { en: '', zh: '' };
+  // No call of this graph began it (a later pipeline stage, say), but it differs all the same.
+  if (status && status.error > 0) return { cls: CauseClass.inherited, text: nothing };
+  if (status && status.warning > 0) return { cls: CauseClass.warning, text: nothing };
+  return { cls: status && status.pass > 0 ? CauseClass.clean : CauseClass.none, text: nothing };
 }
 
 async function load(key: GraphKey): Promise<GraphState | null> {

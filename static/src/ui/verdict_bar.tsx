@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import { CauseClass, isMeasured } from '../core/colouring';
 import { FINDING_GROUPS, type FindingGroup } from '../core/findings';
 import { formatCount, formatError } from '../core/format';
-import { Cause, Direction, pairNodes, sideOf, type Graph, type NodeRef } from '../core/types';
+import { Cause, Direction, pairNodes, sideOf, Status, type Graph, type NodeRef } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
 import { select } from '../state/actions';
 import { expectedTarget, findingFilter, graph, hideExpected, names, panel } from '../state/app';
@@ -48,6 +48,20 @@ const calls = computed<Uint32Array>(() => {
   return counts;
 });
 
+/** Pairs that differ, by the direction of their first target node. */
+const differing = computed<Uint32Array>(() => {
+  const counts = new Uint32Array(3);
+  const open = graph.value;
+  if (!open) return counts;
+  const { status } = open.verdicts;
+  for (let pair = 0; pair < status.length; pair++) {
+    if (status[pair] !== Status.error && status[pair] !== Status.warning) continue;
+    const node = pairNodes(open.pairs, pair, 'target')[0];
+    if (node !== undefined) counts[open.target.direction[node]]++;
+  }
+  return counts;
+});
+
 function measured(open: Graph): boolean {
   return isMeasured(open.verdicts.status);
 }
@@ -57,9 +71,12 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   if (found) return divergence(open, found);
   const plain = { ref: null, cls: -1 };
   if (!measured(open)) return { ...plain, big: t('verdict.notMeasured'), why: t('verdict.structureOnly') };
-  const count = calls.value[which === 'forward' ? Direction.forward : Direction.backward];
+  const direction = which === 'forward' ? Direction.forward : Direction.backward;
+  const count = calls.value[direction];
   if (count === 0) return { ...plain, big: t('verdict.noCalls'), why: t(which === 'forward' ? 'verdict.noCallsForward' : 'verdict.noCallsBackward') };
   if (which === 'backward' && open.summary.forward) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
+  const differ = differing.value[direction];
+  if (differ > 0) return { ...plain, big: t('verdict.cameIn'), why: t('verdict.cameInWhy', { count: formatCount(differ) }), cls: CauseClass.inherited };
   return { ...plain, big: t('verdict.none'), why: t('verdict.noneWhy', { count: formatCount(count) }) };
 }
 
