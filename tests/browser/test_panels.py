@@ -438,3 +438,23 @@ def test_a_proposal_is_accepted_or_rejected_and_that_is_kept(page: Page, bundle:
         expect(viewer.frame.locator(".chips")).not_to_have_text(before)
         open_panel(viewer, "Match by hand")
         expect(panel(viewer).locator(".entry-row")).to_have_count(2)
+
+
+# ---------------------------------------------------------------- from one comparison to the next
+
+
+def test_the_next_comparison_takes_over_what_is_known(page: Page, bundle: str, own_logs: str) -> None:
+    shutil.copytree(os.path.join(own_logs, "qkv"), os.path.join(own_logs, "next"))
+    for address in serving(own_logs):
+        page.set_viewport_size({"width": 1600, "height": 1200})
+        first = alone(page, address, run=run_named(own_logs, "qkv")).opened()
+        first.wait(f"s.selection && s.selection.name === '{QKV}'")
+        match_proj_with_v(first)
+        page.wait_for_timeout(400)
+        page.goto("about:blank")
+        viewer = alone(page, address, run=run_named(own_logs, "next"), node=PROJ, panel="triage").opened()
+        viewer.wait(f"s.selection && s.selection.name === '{PROJ}'")
+        expect(details_title(viewer)).to_contain_text("linear_proj ↔ o_proj")
+        panel(viewer).get_by_label("Take over from…").select_option(run_named(own_logs, "qkv"))
+        expect(page.locator(".toast")).to_have_text("2 entries taken over")
+        expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")

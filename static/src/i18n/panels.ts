@@ -98,6 +98,8 @@ const en = {
   'matches.keptBrowser': 'The log directory cannot be written to: kept in this browser only. Download the file to pass it on.',
   'matches.download': 'Download as YAML',
   'matches.asRules': 'Write as mapping rules',
+  'matches.takeOver': 'Take over from…',
+  'matches.tookOver': '{count} entries taken over',
   'matches.asRulesDone': 'Written as rules; see what they would do before you apply them.',
 
   'mapping.title': 'Layer mapping',
@@ -149,7 +151,7 @@ const en = {
   'mapping.policyFile': 'as converted ({name})',
 
   'triage.title': 'Expected and ignored',
-  'triage.how': 'Mark what is known to differ, so that it does not hide what is not. Marks are kept beside the graph and are there again after the next comparison in this place.',
+  'triage.how': 'Mark what is known to differ, so that it does not hide what is not. Marks are kept beside the graph; the next comparison can take them over.',
   'triage.hide': 'Hide {count} marked nodes from lists and counts',
   'triage.select': 'Select a box to mark it.',
   'triage.what': 'Mark',
@@ -307,6 +309,8 @@ const zh: Record<PanelsKey, string> = {
   'matches.keptBrowser': '日志目录不可写：仅保存在本浏览器中。请下载文件以便转交。',
   'matches.download': '下载为 YAML',
   'matches.asRules': '写成映射规则',
+  'matches.takeOver': '从其他结果导入…',
+  'matches.tookOver': '已导入 {count} 条',
   'matches.asRulesDone': '已写成规则；应用前请查看其效果。',
 
   'mapping.title': '层映射',
@@ -358,7 +362,7 @@ const zh: Record<PanelsKey, string> = {
   'mapping.policyFile': '与转换时相同（{name}）',
 
   'triage.title': '预期与忽略',
-  'triage.how': '标记已知的差异，以免掩盖未知的差异。标记保存在图旁，下次在此处比较时仍然有效。',
+  'triage.how': '标记已知的差异，以免掩盖未知的差异。标记保存在图旁，下次比较可从中导入。',
   'triage.hide': '在列表和计数中隐藏 {count} 个已标记节点',
   'triage.select': '选择一个方框以标记。',
   'triage.what': '标记',

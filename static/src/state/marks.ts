@@ -130,6 +130,26 @@ export function redo(): void {
   settle();
 }
 
+/** Adds the matches and marks of another run's graph of the same step and rank. Returns how many entries were new. */
+export async function takeOver(run: string): Promise<number> {
+  const open = stored.value;
+  const from = source.value;
+  if (!open || !from) return 0;
+  failure.value = null;
+  try {
+    const there = await from.request<Answer>('matches', { ...open.key, run });
+    if (stored.value !== open) return 0;
+    const before = marks.value;
+    const both = joined(NO_MARKS, { matches: there.matches, triage: there.triage }, before);
+    const added = both.matches.length + both.triage.length - before.matches.length - before.triage.length;
+    if (added > 0) change(both);
+    return added;
+  } catch (problem) {
+    failure.value = problemText(problem);
+    return 0;
+  }
+}
+
 /** Writes what is there now and puts its matches into force. */
 function settle(): void {
   const open = stored.value;

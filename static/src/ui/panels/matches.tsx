@@ -13,6 +13,7 @@ import { download, fileName } from '../download';
 import { showNote } from '../copy';
 import { problemText } from '../../state/open';
 import { NodeLink } from './node_link';
+import { TakeOver } from './take_over';
 
 const RELATIONS = ['concat', 'sum', 'stack'] as const;
 
@@ -234,6 +235,7 @@ export function MatchesPanel() {
           <button class="action" disabled={inForce.value.matches.length === 0} onClick={() => void toRules()}>
             {t('matches.asRules')}
           </button>
+          <TakeOver />
         </div>
       </section>
     </div>

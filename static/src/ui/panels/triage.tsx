@@ -8,6 +8,7 @@ import { sideOf, type Graph } from '../../core/types';
 import { local, t } from '../../i18n';
 import { expectedGolden, expectedTarget, graph, hideExpected, panel, query, selection } from '../../state/app';
 import { author, change, failure, kept, marks, nodesOfMark, setAuthor, signature } from '../../state/marks';
+import { TakeOver } from './take_over';
 
 const verdict = signal<TriageEntry['verdict']>('expected');
 const note = signal('');
@@ -124,6 +125,9 @@ export function TriagePanel() {
           {t('matches.author')}
           <input type="text" value={author.value} maxLength={80} onInput={(event) => setAuthor((event.currentTarget as HTMLInputElement).value)} />
         </label>
+        <div class="buttons">
+          <TakeOver />
+        </div>
         <p class="dim">{kept.value === 'browser' ? t('matches.keptBrowser') : kept.value === 'file' ? t('matches.keptFile', { file: `rank${open.key.rank}.matches.yaml` }) : ''}</p>
         {failure.value ? (
           <p class="problem" role="alert">
