@@ -34,12 +34,11 @@ from converter.judge.policy import Policy
 from converter.match.all_steps import match_graphs
 from converter.match.mapping_report import Unknown
 from converter.match.mapping_rules import MappingFile
-from converter.match.pairing import How, Pairing, Relation
+from converter.match.pairing import How, NodesOfPair, Pairing, Relation
 from converter.match.pins import Pin, Pins
 from converter.rank_task import comparison_mode, judge_under, measure_elements
 
 MATCHED_BY_HAND = "matches of the graph file"
-NodesOfPair = tuple[tuple[int, ...], tuple[int, ...]]
 
 NOT_MEASURED = (
     "the pair is new and the dumps are not there: convert again with these matches to measure its elements",
@@ -129,22 +128,11 @@ def rematch_sections(result: Rematch, comparisons: bool) -> dict[str, bytes]:
     return sections
 
 
-def pair_nodes(pairing: Pairing) -> list[NodesOfPair]:
-    """(target nodes, golden nodes) of every pair, in pair order."""
-    target, golden = _split(pairing.target_nodes, pairing.target_end), _split(pairing.golden_nodes, pairing.golden_end)
-    return list(zip(target, golden))
-
-
 def changed_pairs(before: Pairing, after: Pairing) -> tuple[list[NodesOfPair], list[NodesOfPair]]:
     """(pairs that only the new pairing has, pairs that only the old one had), each in call order."""
-    old, new = pair_nodes(before), pair_nodes(after)
+    old, new = before.nodes(), after.nodes()
     known_old, known_new = set(old), set(new)
     return [pair for pair in new if pair not in known_old], [pair for pair in old if pair not in known_new]
-
-
-def _split(nodes: NDArray[np.int32], end: NDArray[np.int32]) -> list[tuple[int, ...]]:
-    flat, ends = nodes.tolist(), end.tolist()
-    return [tuple(flat[start:stop]) for start, stop in zip([0, *ends[:-1]], ends)]
 
 
 def _stacks_of(side: GraphSide) -> _CallStacks:
@@ -155,7 +143,7 @@ def _pins_of_file(pairing: Pairing, target: GraphSide, golden: GraphSide) -> lis
     """The manual matches that the file was converted with."""
     if not np.any(pairing.how == How.MANUAL):
         return []
-    pairs = pair_nodes(pairing)
+    pairs = pairing.nodes()
     return [
         Pin("match", _names(target, pairs[pair][0]), _names(golden, pairs[pair][1]), Relation(int(pairing.relation[pair])))
         for pair in np.flatnonzero(pairing.how == How.MANUAL).tolist()
@@ -201,11 +189,11 @@ def _tensor_directory(side: GraphSide, step: int, rank: int) -> str:
 
 def _take_over(comparison: Comparison, stored: Comparison, pairing: Pairing, before: Pairing) -> Comparison:
     """What was measured of pairs that are still the same, with the same rows."""
-    rows_before = dict(zip(pair_nodes(before), _ranges(stored)))
+    rows_before = dict(zip(before.nodes(), _ranges(stored)))
     metrics = {name: np.full(comparison.rows, np.nan) for name in stored.metrics}
     layouts: dict[int, str] = {}
     unavailable: dict[int, tuple[str, str]] = {}
-    for pair, (start, end) in zip(pair_nodes(pairing), _ranges(comparison)):
+    for pair, (start, end) in zip(pairing.nodes(), _ranges(comparison)):
         old_start, old_end = rows_before.get(pair, (0, -1))
         if old_end - old_start == end - start:
             for name, column in stored.metrics.items():

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from converter.graphfile.graph_pb2 import Summary
     from converter.judge.policy import Policy
     from converter.match.mapping_rules import MappingFile
-    from converter.match.pairing import Pairing
+    from converter.match.pairing import NodesOfPair, Pairing
     from converter.match.pins import Pins
-    from converter.rematch import NodesOfPair, Rematch
+    from converter.rematch import Rematch
 
 FROM_FILE = "file"  # the mapping or policy that the graph was converted with
 MOST_LISTED = 200  # changed pairs that are listed one by one
@@ -164,9 +164,8 @@ def _policy(request: dict[str, Any], summary: Summary) -> Policy:
 def _only(pairing: Pairing, pairs: list[int]) -> Pairing:
     from converter.match.assemble import assemble
     from converter.match.pairing import How, Pair, Relation
-    from converter.rematch import pair_nodes
 
-    nodes = pair_nodes(pairing)
+    nodes = pairing.nodes()
     chosen = [Pair(*nodes[pair], Relation(int(pairing.relation[pair])), How(int(pairing.how[pair])), 1.0,
                    pairing.evidence_texts[pairing.evidence[pair]]) for pair in pairs]
     return assemble(len(pairing.pair_of_target), len(pairing.pair_of_golden), chosen)

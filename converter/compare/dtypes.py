@@ -32,7 +32,6 @@ _ALIASES = {
     "float8e5m2": "float8_e5m2",
     "float8_e4m3": "float8_e4m3fn",
     "bool_": "bool",
-    "number": "number",
 }
 
 
@@ -56,8 +55,3 @@ def category(dtype: str) -> str:
     if name.startswith(("int", "uint", "qint", "quint")):
         return "integer"
     return "other"
-
-
-def epsilon(dtype: str) -> float:
-    """Machine epsilon; 0 for integers and booleans."""
-    return EPSILON.get(canonical(dtype), 0.0)

@@ -97,11 +97,6 @@ def _hole(text: str, whole: str) -> Hole:
     return Hole(number.group(1), -offset if number.group(2) == "-" else offset)
 
 
-def is_literal(pattern: Pattern) -> bool:
-    """True if no component has a hole."""
-    return all(component.literal for component in pattern)
-
-
 def literal_path(pattern: Pattern) -> tuple[str, ...]:
     """The components' texts."""
     return tuple(component.text for component in pattern)
