@@ -104,7 +104,7 @@ def test_a_file_of_references_to_references_is_told_in_a_short_sentence(tmp_path
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="none.yaml does not exist"):
+    with pytest.raises(UserError, match=r"none\.yaml does not exist"):
         read_pins(str(tmp_path / "none.yaml"))
 
 

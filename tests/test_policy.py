@@ -245,8 +245,8 @@ def test_each_mistake_is_told_with_its_place_and_what_to_do(tmp_path, text):
 
 def test_error_below_warning_is_told_in_the_file_that_the_user_writes(tmp_path):
     assert message(tmp_path, EXTENDS + "tolerances:\n  float32:\n    warning: 0.5\n") == (
-        "mine.yaml, line 4, column 5: tolerances of float32: 'error' (0.00015) is below 'warning' (0.5): an error is the larger difference, "
-        "so raise 'error' or lower 'warning'")
+        "mine.yaml, line 4, column 5: tolerances of float32: 'error' (0.00015) is below 'warning' (0.5): "
+        "an error is the larger difference, so raise 'error' or lower 'warning'")
 
 
 def test_bytes_that_are_not_utf_8_are_told_with_their_place(tmp_path):

@@ -64,8 +64,8 @@ def _fits(target: Graph, golden: Graph, row: tuple[int, int], graph: Graph, bias
         return True
     x, y = target.leaves.statistics[a], golden.leaves.statistics[b]
     scale = max(abs(float(y[MAX])), abs(float(y[MIN])), 1e-30)
-    statistics = [MAX, MIN, MEAN]
-    if all(abs(float(x[each] - y[each])) <= SAME * scale for each in statistics) and abs(float(x[NORM] - y[NORM])) <= SAME * abs(float(y[NORM])):
+    same_values = all(abs(float(x[each] - y[each])) <= SAME * scale for each in (MAX, MIN, MEAN))
+    if same_values and abs(float(x[NORM] - y[NORM])) <= SAME * abs(float(y[NORM])):
         return False
     apart = float(x[MEAN] - y[MEAN])
     return abs(apart + (1 if side == 0 else -1) * float(graph.leaves.statistics[bias, MEAN])) <= abs(apart)
