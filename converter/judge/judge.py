@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from converter.compare.columns import Comparison
 from converter.dumps.columns import Role
 from converter.judge.causes import PairFacts, causes, pair_facts, settle_enclosing, settle_followers
+from converter.judge.decomposition import without_other_decompositions
 from converter.judge.divergence import BACKWARD_PHASE, FORWARD_PHASE, Finding, children_of_pairs, find_first, phases
 from converter.judge.place import lone_calls, part_of_row, told_nodes
 from converter.judge.policy import Policy
@@ -30,6 +31,9 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
     forward = phase[pairing.first_target_nodes()] == FORWARD_PHASE
     rows = judge_rows(comparison, facts, pairing, target, golden, forward, policy)
     pairs = pair_facts(facts, rows, pairing)
+    settled = without_other_decompositions(comparison, facts, rows, pairs, pairing, target)
+    if settled is not rows:
+        rows, pairs = settled, pair_facts(facts, settled, pairing)
     cause = causes(pairs, target, policy)
     blamed = without_tied_gradients(cause, pairs, target)
     found = _first_findings(pairs, cause, blamed, target, phase, None)
@@ -78,7 +82,9 @@ def _first_findings(
     of_step = np.ones(target.tree.count, np.bool_) if step is None else target.tree.micro_step == step
     for wanted in (FORWARD_PHASE, BACKWARD_PHASE):
         below = children_of_pairs(pairs, target, phase, wanted, of_step)
-        finding = find_first(pairs, blamed, below) or find_first(pairs, cause, below)
+        # An input that differs without any effect is told only where nothing else is found.
+        effective = np.where(blamed == Cause.RECOVERED, Cause.CLEAN, blamed)
+        finding = find_first(pairs, effective, below) or find_first(pairs, blamed, below) or find_first(pairs, cause, below)
         if finding is not None:
             return {wanted: finding}
         if wanted == FORWARD_PHASE and _differs(pairs, (phase[pairs.node] == FORWARD_PHASE) & of_step[pairs.node]):

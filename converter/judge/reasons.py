@@ -97,6 +97,14 @@ MASK_FILL = Reason(
     "掩码填充值不同：{target} 对 {golden}，最大值一致",
 )
 
+DECOMPOSITION = Reason(
+    22,
+    "decomposition",
+    "not_comparable",
+    "cannot be compared: the two models are cut into other parts here; {module} around it agrees",
+    "无法比较：两侧在此处的划分不同；外层 {module} 一致",
+)
+
 CATALOGUE: tuple[Reason, ...] = (
     STATISTICS,
     NONFINITE,
@@ -120,4 +128,5 @@ CATALOGUE: tuple[Reason, ...] = (
     SCALED,
     NOT_MEASURED,
     MASK_FILL,
+    DECOMPOSITION,
 )
