@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nodeName } from '../src/core/names';
 import { textTable } from '../src/core/name_search';
 import { markedNodes, patternChoices } from '../src/core/triage';
-import { pairDescendants, twinFinder } from '../src/core/twins';
+import { pairDescendants, twinOf } from '../src/core/twins';
 import { smallGraph } from './small_graph';
 
 const graph = smallGraph(
@@ -27,7 +27,7 @@ const graph = smallGraph(
 
 describe('the other direction of a call', () => {
   it('is found by the component, not by the word: a module may be called forward_head', () => {
-    const twin = twinFinder(graph, graph.target);
+    const twin = (node: number) => twinOf(graph, graph.target, node);
     expect(nodeName(graph, graph.target, twin(1))).toBe('Module.forward_head.Head.backward.0');
     expect(twin(5)).toBe(1);
     expect(twin(6)).toBe(-1); // its backward call is not in the dump: nothing is invented

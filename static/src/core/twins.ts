@@ -5,35 +5,34 @@ import { Direction, NodeKind, NO_CALL, type Graph, type Side } from './types';
 const HEAD = /^(.*\.)(forward|backward)(\.)$/s;
 const TAIL = /^(\.)(forward|backward)(.*)$/s;
 
-/** Text of a call apart from its direction: the same for a forward call and its backward call. */
-function withoutDirection(graph: Graph, side: Side, node: number): string | null {
+/** Head and tail of the same call in the other direction; null for a name that has no direction. */
+function twinTexts(graph: Graph, side: Side, node: number): readonly [string, string] | null {
   if (side.call[node] === NO_CALL) return null;
   const head = graph.strings.get(side.head[node]);
   const tail = graph.strings.get(side.tail[node]);
+  const other = (word: string): string => (word === 'forward' ? 'backward' : 'forward');
   const inHead = HEAD.exec(head);
-  if (inHead) return JSON.stringify([inHead[1], side.call[node], tail]);
+  if (inHead) return [`${inHead[1]}${other(inHead[2])}${inHead[3]}`, tail];
   const inTail = TAIL.exec(tail);
-  return inTail ? JSON.stringify([head, side.call[node], inTail[3]]) : null;
+  return inTail ? [head, `${inTail[1]}${other(inTail[2])}${inTail[3]}`] : null;
 }
 
-/** Finds the call of the other direction of any node of a side; made once, looked up often. */
-export function twinFinder(graph: Graph, side: Side): (node: number) => number {
-  let known: Map<string, number[]> | null = null;
-  return (node) => {
-    const text = withoutDirection(graph, side, node);
-    if (text === null) return -1;
-    if (!known) {
-      known = new Map();
-      for (let other = 1; other < side.count; other++) {
-        const key = side.direction[other] === Direction.none ? null : withoutDirection(graph, side, other);
-        if (key === null) continue;
-        const list = known.get(key);
-        if (list) list.push(other);
-        else known.set(key, [other]);
-      }
-    }
-    return known.get(text)?.find((other) => side.direction[other] !== side.direction[node]) ?? -1;
+/** The call of the other direction, by its name; -1 when it is not in the graph. Each string is looked at once. */
+export function twinOf(graph: Graph, side: Side, node: number): number {
+  const texts = twinTexts(graph, side, node);
+  if (!texts) return -1;
+  const known: [Map<number, boolean>, Map<number, boolean>] = [new Map(), new Map()];
+  const is = (which: 0 | 1, id: number): boolean => {
+    let answer = known[which].get(id);
+    if (answer === undefined) known[which].set(id, (answer = graph.strings.get(id) === texts[which]));
+    return answer;
   };
+  const { call, direction, head, tail } = side;
+  for (let other = 1; other < side.count; other++) {
+    if (call[other] !== call[node] || direction[other] === direction[node] || direction[other] === Direction.none) continue;
+    if (is(0, head[other]) && is(1, tail[other])) return other;
+  }
+  return -1;
 }
 
 function children(side: Side, node: number): number[] {

@@ -2,7 +2,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { type MatchEntry, type RelationWord, withMatches } from '../core/marks';
 import { nodeName } from '../core/names';
-import { pairDescendants, twinFinder } from '../core/twins';
+import { pairDescendants, twinOf } from '../core/twins';
 import { Direction, otherSide, pairNodes, partners, sideOf, type Graph, type NodeRef, type SideName } from '../core/types';
 import { drop, graph, marked, panel, pick, selection } from './app';
 import { change, marks, signature } from './marks';
@@ -57,21 +57,13 @@ function entry(open: Graph, action: MatchEntry['action'], target: readonly numbe
   };
 }
 
-let twins: { readonly of: unknown; readonly find: Record<SideName, (node: number) => number> } | null = null;
-
-function twinOf(open: Graph, side: SideName, node: number): number {
-  if (twins?.of !== open.strings) {
-    twins = { of: open.strings, find: { target: twinFinder(open, open.target), golden: open.golden ? twinFinder(open, open.golden) : () => -1 } };
-  }
-  return twins.find[side](node);
-}
-
 /** Entries for the given nodes with what else is wanted: the other direction, everything inside. */
 function entriesFor(open: Graph, target: readonly number[], golden: readonly number[], inside: boolean): MatchEntry[] {
   const made: [readonly number[], readonly number[]][] = [[target, golden]];
   if (withTwins.value) {
-    const mine = target.map((node) => twinOf(open, 'target', node));
-    const theirs = golden.map((node) => twinOf(open, 'golden', node));
+    const other = open.golden;
+    const mine = target.map((node) => twinOf(open, open.target, node));
+    const theirs = golden.map((node) => (other ? twinOf(open, other, node) : -1));
     if ([...mine, ...theirs].every((node) => node > 0)) made.push([mine, theirs]);
   }
   if (inside) {
@@ -116,7 +108,7 @@ export function takeApart(ref: NodeRef): void {
   const golden = Array.from(pairNodes(open.pairs, pair, 'golden'));
   const made = [entry(open, 'unmatch', target, golden)];
   if (withTwins.value) {
-    const mine = target.map((node) => twinOf(open, 'target', node));
+    const mine = target.map((node) => twinOf(open, open.target, node));
     const twinPair = mine.length > 0 && mine[0] > 0 ? open.target.pair[mine[0]] : -1;
     if (twinPair >= 0) made.push(entry(open, 'unmatch', Array.from(pairNodes(open.pairs, twinPair, 'target')), Array.from(pairNodes(open.pairs, twinPair, 'golden'))));
   }

@@ -1,12 +1,12 @@
 /** The layer mapping: rules with what each of them hits, the text, what stays unmatched, and proposals; edited with its effect shown before it is applied. */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { addRule, changeRule, isPlainRule, lineRange, placeIn, removeRule } from '../../core/mapping_text';
 import { withMatches, type MatchEntry } from '../../core/marks';
 import { nodeName } from '../../core/names';
 import { setValue } from '../../core/query';
 import { formatCount } from '../../core/format';
-import { sideOf, SIDES, type Graph, type SideName } from '../../core/types';
+import { SIDES, type Graph, type SideName } from '../../core/types';
 import { local, t } from '../../i18n';
 import { graph, names, panel, query } from '../../state/app';
 import { applyDraft, changedDraft, draft, draftName, draftProblem, edit, effectOfDraft, judgeBy, look, nameInForce, policies, previewing, proposeRules, revertDraft, rules, templates, wantTemplates } from '../../state/mapping';
@@ -98,22 +98,23 @@ function Head() {
   );
 }
 
-/** Class names of the target side (or golden, where the file is inverted) for the form. */
-function classesOf(open: Graph, which: SideName): string[] {
-  const side = sideOf(open, which);
+/** Class names of the target side, for the form; looked up once a graph. */
+const targetClasses = computed<readonly string[]>(() => {
+  const open = stored.value;
   const found = new Set<string>();
-  if (!side || !names.value) return [];
-  const seen = new Set<number>();
-  for (let node = 1; node < side.count && found.size < 500; node++) {
-    if (seen.has(side.head[node])) continue;
-    seen.add(side.head[node]);
-    const { type } = names.value.of(side, node);
+  if (!open || !names.value) return [];
+  const seen = new Uint8Array(open.strings.count);
+  const { head, count } = open.target;
+  for (let node = 1; node < count && found.size < 500; node++) {
+    if (seen[head[node]]) continue;
+    seen[head[node]] = 1;
+    const { type } = names.value.of(open.target, node);
     if (type) found.add(type);
   }
   return [...found].sort();
-}
+});
 
-function RuleForm({ open }: { readonly open: Graph }) {
+function RuleForm() {
   const own = form.value;
   const set = (key: 'scope' | 'source' | 'target') => (event: Event) => (form.value = { ...form.value, [key]: (event.currentTarget as HTMLInputElement).value });
   const changing = editing.value;
@@ -132,7 +133,7 @@ function RuleForm({ open }: { readonly open: Graph }) {
       </label>
       <datalist id="mapping-classes">
         <option value="TopLayer" />
-        {classesOf(open, 'target').map((name) => (
+        {targetClasses.value.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
@@ -186,7 +187,7 @@ function RuleRow({ rule }: { readonly rule: RuleHits }) {
   );
 }
 
-function Rules({ open }: { readonly open: Graph }) {
+function Rules() {
   const all = rules.value;
   const scopes = [...new Set(all.map((rule) => rule.scope))];
   const unused = all.filter((rule) => rule.hits === 0).length;
@@ -229,7 +230,7 @@ function Rules({ open }: { readonly open: Graph }) {
           </ul>
         </details>
       ) : null}
-      <RuleForm open={open} />
+      <RuleForm />
     </>
   );
 }
@@ -447,7 +448,7 @@ export function MappingPanel() {
         ))}
       </div>
       <section class="block" role="tabpanel" aria-labelledby={`mapping-tab-${now}`}>
-        {now === 'rules' ? <Rules open={open} /> : now === 'text' ? <Text /> : now === 'left' ? <Left open={open} /> : <Proposals open={open} />}
+        {now === 'rules' ? <Rules /> : now === 'text' ? <Text /> : now === 'left' ? <Left open={open} /> : <Proposals open={open} />}
       </section>
       <Effect open={open} />
     </div>
