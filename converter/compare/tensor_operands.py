@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from converter.compare.fused_layouts import arrange_parts
+from converter.compare.regrouping import regrouped_as
 from converter.compare.stored_tensor import StoredTensor, TensorUnavailable
 from converter.compare.tensor_files import read_tensor
 from converter.compare.tensor_layouts import arrange
@@ -64,6 +65,10 @@ def arrange_again(used: str, target: list[StoredTensor], golden: list[StoredTens
 
     Raises TensorUnavailable.
     """
+    if not target_operand.relation and not golden_operand.relation:
+        regrouped = regrouped_as(used, target[0], golden[0])
+        if regrouped is not None:
+            return target[0], regrouped, used
     permuted = " → " in used  # then the order as it lies is not the one that was used, however well it agrees
     joined = _JOINED.match(used)
     given = None

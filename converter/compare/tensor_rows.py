@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from converter.compare.columns import Comparison, Composition
 from converter.compare.number_formats import NumberFormat, format_of, less_precise
+from converter.compare.regrouping import regroup
 from converter.compare.stored_tensor import StoredTensor, TensorUnavailable
 from converter.compare.tensor_metrics import columns, measure_pair
 from converter.compare.tensor_operands import Operand, arrange_operands, read_operand
@@ -26,6 +27,7 @@ from converter.dumps.columns import LeafKind, Leaves
 from converter.match.pairing import Layout
 from converter.processes import submit, worker_pool
 
+_ERROR = columns().index("Relative Norm Err")
 _BATCH = 64  # rows that a process is given at a time
 
 
@@ -174,7 +176,13 @@ def _measure(target_directory: str, golden_directory: str, task: _Task) -> _Resu
             target, golden, task.target, task.golden, task.tolerance, task.same_code, task.layout
         )
         precision = less_precise(_stated(task.target, target), _stated(task.golden, golden))
-        return _Result(task.row, measure_pair(target_one, golden_one, task.tolerance, precision), layout, None)
+        values = measure_pair(target_one, golden_one, task.tolerance, precision)
+        if not task.same_code and not task.target.relation and not task.golden.relation and values[_ERROR] > task.tolerance:
+            regrouped = regroup(target[0], golden[0], task.tolerance)
+            if regrouped is not None:
+                golden_one, layout = regrouped
+                values = measure_pair(target_one, golden_one, task.tolerance, precision)
+        return _Result(task.row, values, layout, None)
     except TensorUnavailable as error:
         return _Result(task.row, None, "", (error.why, error.why_zh))
     except MemoryError:
