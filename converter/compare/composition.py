@@ -56,7 +56,7 @@ class Composer:
         return extended, [Composition(leaves.rows + number, parts, relation) for number, (parts, relation) in enumerate(self._parts)]
 
     def against_whole(
-        self, whole: Graph, node: int, side: Graph, parts: list[int], relation: int, aliases: dict[str, str], whole_first: bool
+        self, whole: Graph, node: int, side: Graph, parts: list[int], relation: Relation, aliases: dict[str, str], whole_first: bool
     ) -> list[tuple[int, int]]:
         """Rows of one node against those of several, composed; (target row, golden row), -1 where a side has none.
 
@@ -79,14 +79,14 @@ class Composer:
                 name = whole.leaves.strings[whole.leaves.name[row]]
                 found = [_parameter_row(side, part, role, aliases.get(name, name)) for part in parts]
                 if all(number >= 0 for number in found):
-                    other = self._compose(found, _NAMES[Relation(relation)], _shape(whole.leaves, row))
+                    other = self._compose(found, _NAMES[relation], _shape(whole.leaves, row))
                     used.update(found)
             elif kind == LeafKind.TENSOR and row == _first_tensor(whole, node, (role,)):
                 roles = (Role.INPUT, Role.KWARG) if role in (Role.INPUT, Role.KWARG) else (role,)
                 found = [_first_tensor(side, part, roles) for part in parts]
                 if all(number >= 0 for number in found):
                     if role == composed_role:
-                        other = self._compose(found, _NAMES[Relation(relation)], _shape(whole.leaves, row))
+                        other = self._compose(found, _NAMES[relation], _shape(whole.leaves, row))
                         used.update(found)
                     elif backward and role == shared_role:
                         other = self._compose(found, "sum", _shape(side.leaves, found[0]))

@@ -22,7 +22,7 @@ from converter.tree.graph import Graph
 
 
 def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Comparison:
-    """Join and measure the tensors of all pairs (statistics only; tensor files are measured by tensor_metrics).
+    """Join and measure the tensors of all pairs (statistics only; tensor files are measured by tensor_rows.py).
 
     Rows of a pair stand in the order inputs, kwargs, parameters, outputs of the target side; what only golden has
     follows. `Comparison.errors` is [rows, 4] float64, NaN where a statistic could not be measured.
@@ -39,13 +39,13 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
     counts = np.where(alike, ends_t - starts_t, 0)
     for pair in np.flatnonzero(~alike).tolist():
         nodes_t, nodes_g = pairing.target_nodes_of(pair), pairing.golden_nodes_of(pair)
-        aliases = parameter_aliases(pairing.aliases, golden, nodes_g[0])
-        if pairing.relation[pair] == Relation.SAME and len(nodes_t) == 1 and len(nodes_g) == 1:
+        relation, aliases = Relation(int(pairing.relation[pair])), parameter_aliases(pairing.aliases, golden, nodes_g[0])
+        if relation == Relation.SAME and len(nodes_t) == len(nodes_g) == 1:
             rows = pair_rows(target_side, nodes_t[0], golden_side, nodes_g[0], aliases, bool(by_outputs[pair]))
         elif len(nodes_t) == 1:
-            rows = composer_g.against_whole(target, nodes_t[0], golden, nodes_g, pairing.relation[pair], aliases, whole_first=True)
+            rows = composer_g.against_whole(target, nodes_t[0], golden, nodes_g, relation, aliases, whole_first=True)
         elif len(nodes_g) == 1:
-            rows = composer_t.against_whole(golden, nodes_g[0], target, nodes_t, pairing.relation[pair], aliases, whole_first=False)
+            rows = composer_t.against_whole(golden, nodes_g[0], target, nodes_t, relation, aliases, whole_first=False)
         else:
             rows = []
         rows = inner_norms.without_inputs(rows, target, nodes_t[0], golden)

@@ -26,8 +26,21 @@ FIXED = 1000.0  # score of atoms that an earlier step has paired
 Relative = tuple[str, ...]  # a path relative to a block
 
 
+@dataclass(frozen=True)
+class _PairInside:
+    """A pair found inside two blocks, by paths relative to the blocks: it holds for every two blocks of the same structures."""
+
+    target: tuple[Relative, ...]
+    golden: tuple[Relative, ...]
+    relation: Relation
+    confidence: float
+    evidence: str
+
+
 @dataclass
 class _State:
+    """What has been found so far; the steps of this file add to it."""
+
     target: ModuleTable
     golden: ModuleTable
     partner: dict[int, tuple[int, ...]]  # target module → golden modules
@@ -35,32 +48,31 @@ class _State:
     pairs: list[PathPair] = field(default_factory=list)
     proposals: list[PathPair] = field(default_factory=list)
     looked_into: set[int] = field(default_factory=set)  # target blocks whose contents are aligned
-    # (signature, signature) → what was found inside two such blocks, by relative path
-    known_blocks: dict[tuple[int, int], list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]] = field(
-        default_factory=dict
-    )
+    # (signature, signature) → what was found inside two such blocks
+    known_blocks: dict[tuple[int, int], list[_PairInside]] = field(default_factory=dict)
 
     def add(self, target: tuple[int, ...], golden: tuple[int, ...], relation: Relation, fit: Fit) -> None:
+        """Pair what fits well enough, propose what nearly does."""
         pair = PathPair(target, golden, relation, How.STRUCTURAL, fit.confidence, fit.evidence)
-        if fit.score < PAIR_SCORE:
-            if fit.score >= PROPOSE_SCORE:
-                self.proposals.append(pair)
-            return
-        self.pairs.append(pair)
-        for number in target:
-            self.partner[number] = golden
-        for number in golden:
-            self.partner_golden[number] = target
+        if fit.score >= PAIR_SCORE:
+            self.pairs.append(pair)
+            self.join(pair)
+        elif fit.score >= PROPOSE_SCORE:
+            self.proposals.append(pair)
+
+    def join(self, pair: PathPair) -> None:
+        """Take the modules of a pair out of the reach of everything that follows."""
+        for number in pair.target:
+            self.partner[number] = pair.golden
+        for number in pair.golden:
+            self.partner_golden[number] = pair.target
 
 
 def structural_pairs(target: ModuleTable, golden: ModuleTable, earlier: list[PathPair]) -> tuple[list[PathPair], list[PathPair]]:
     """Pair what `earlier` left over. Returns (pairs, proposals below the threshold)."""
     state = _State(target, golden, {}, {})
     for pair in earlier:
-        for number in pair.target:
-            state.partner[number] = pair.golden
-        for number in pair.golden:
-            state.partner_golden[number] = pair.target
+        state.join(pair)
     if _nothing_left(target, state.partner) or _nothing_left(golden, state.partner_golden):
         return [], []
     waiting = [(0, 0)]
@@ -100,37 +112,39 @@ def _align_inside(state: _State, t: int, g: int) -> list[tuple[int, int]]:
             fits[i, j] = fit
         return fit.score
 
-    free_mine = [i for i, atom in enumerate(mine) if not atom.repeat and atom.modules[0] not in state.partner]
-    free_other = [j for j, atom in enumerate(other) if not atom.repeat and atom.modules[0] not in state.partner_golden]
-    leaves_mine, leaves_other = [mine[i].modules[0] for i in free_mine], [other[j].modules[0] for j in free_other]
-    splits = [
-        (free_mine[group.whole], tuple(free_other[p] for p in group.parts), group.fit)
-        for group in find_groups(target, leaves_mine, golden, leaves_other)
-    ]
-    joins = [
-        (tuple(free_mine[p] for p in group.parts), free_other[group.whole], group.fit)
-        for group in find_groups(golden, leaves_other, target, leaves_mine)
-    ]
-    aligned = align_atoms(len(mine), len(other), score, splits, joins, PROPOSE_SCORE)
-    following: list[tuple[int, int]] = []
-    for left, right, fit in aligned:
+    splits, joins = _possible_groups(state, mine, other)
+    for left, right, fit in align_atoms(len(mine), len(other), score, splits, joins, PROPOSE_SCORE):
         first, second = mine[left[0]], other[right[0]]
         if fit is None:
             fit = fits.get((left[0], right[0]), Fit(FIXED, ""))
         if first.repeat:
             if fit.score >= PAIR_SCORE:
-                following.extend(_pair_list(state, first, second, fit))
+                _pair_repeats(state, first, second, fit)
         elif first.modules[0] not in state.partner:
             relation = Relation.SAME if len(left) == len(right) == 1 else Relation.CONCAT
             state.add(tuple(mine[i].modules[0] for i in left), tuple(other[j].modules[0] for j in right), relation, fit)
     _take_equal_parameters(state, mine, other)
     # Repeats whose blocks were paired by name still may hold modules that were not.
-    for atom in mine:
-        for block in atom.modules if atom.repeat else ():
-            partner = state.partner.get(block)
-            if partner is not None and len(partner) == 1 and block not in state.looked_into:
-                following.append((block, partner[0]))
-    return following
+    blocks = [block for atom in mine if atom.repeat for block in atom.modules if block not in state.looked_into]
+    return [(block, state.partner[block][0]) for block in blocks if len(state.partner.get(block, ())) == 1]
+
+
+def _possible_groups(
+    state: _State, mine: list[Atom], other: list[Atom]
+) -> tuple[list[tuple[int, tuple[int, ...], Fit]], list[tuple[tuple[int, ...], int, Fit]]]:
+    """(splits, joins) for align_atoms: one free leaf module of a side against several of the other."""
+    free_mine = [i for i, atom in enumerate(mine) if not atom.repeat and atom.modules[0] not in state.partner]
+    free_other = [j for j, atom in enumerate(other) if not atom.repeat and atom.modules[0] not in state.partner_golden]
+    leaves_mine, leaves_other = [mine[i].modules[0] for i in free_mine], [other[j].modules[0] for j in free_other]
+    splits = [
+        (free_mine[group.whole], tuple(free_other[p] for p in group.parts), group.fit)
+        for group in find_groups(state.target, leaves_mine, state.golden, leaves_other)
+    ]
+    joins = [
+        (tuple(free_mine[p] for p in group.parts), free_other[group.whole], group.fit)
+        for group in find_groups(state.golden, leaves_other, state.target, leaves_mine)
+    ]
+    return splits, joins
 
 
 def _take_certain_groups(state: _State, mine: list[Atom], other: list[Atom]) -> None:
@@ -163,10 +177,9 @@ def _part_of_fused(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> 
     return not (mine and len(mine) == len(other) and all(any(a.agrees(b) for b in other) for a in mine))
 
 
-def _pair_list(state: _State, t: Atom, g: Atom, fit: Fit) -> list[tuple[int, int]]:
+def _pair_repeats(state: _State, t: Atom, g: Atom, fit: Fit) -> None:
     """Pair the blocks of two repeats. Blocks of a structure seen before get their contents at once."""
     target, golden = state.target, state.golden
-    following: list[tuple[int, int]] = []
     called = t.owner > 0 and g.owner > 0 and target.called(t.owner) and golden.called(g.owner)
     if called and t.owner not in state.partner and g.owner not in state.partner_golden:
         state.add((t.owner,), (g.owner,), Relation.SAME, fit)
@@ -186,13 +199,12 @@ def _pair_list(state: _State, t: Atom, g: Atom, fit: Fit) -> list[tuple[int, int
             _remember_block(state, key, a, b, state.pairs[before:])
         else:
             _repeat_block(state, a, b, known)
-    return following
 
 
 def _remember_block(state: _State, key: tuple[int, int], a: int, b: int, pairs: list[PathPair]) -> None:
     depth_a, depth_b = len(state.target.path[a]), len(state.golden.path[b])
     state.known_blocks[key] = [
-        (
+        _PairInside(
             tuple(state.target.path[number][depth_a:] for number in pair.target),
             tuple(state.golden.path[number][depth_b:] for number in pair.golden),
             pair.relation,
@@ -203,19 +215,15 @@ def _remember_block(state: _State, key: tuple[int, int], a: int, b: int, pairs: 
     ]
 
 
-def _repeat_block(
-    state: _State, a: int, b: int, known: list[tuple[tuple[Relative, ...], tuple[Relative, ...], Relation, float, str]]
-) -> None:
-    for left, right, relation, confidence, evidence in known:
-        mine = tuple(_descend(state.target, a, relative) for relative in left)
-        other = tuple(_descend(state.golden, b, relative) for relative in right)
+def _repeat_block(state: _State, a: int, b: int, known: list[_PairInside]) -> None:
+    for inside in known:
+        mine = tuple(_descend(state.target, a, relative) for relative in inside.target)
+        other = tuple(_descend(state.golden, b, relative) for relative in inside.golden)
         if any(number in state.partner for number in mine) or any(number in state.partner_golden for number in other):
             continue
-        state.pairs.append(PathPair(mine, other, relation, How.STRUCTURAL, confidence, evidence))
-        for number in mine:
-            state.partner[number] = other
-        for number in other:
-            state.partner_golden[number] = mine
+        pair = PathPair(mine, other, inside.relation, How.STRUCTURAL, inside.confidence, inside.evidence)
+        state.pairs.append(pair)
+        state.join(pair)
 
 
 def _descend(table: ModuleTable, module: int, relative: Relative) -> int:
@@ -250,7 +258,7 @@ def _pair_levels(state: _State) -> None:
 
 
 def _leaf_pair_marks(state: _State) -> tuple[dict[int, int], dict[int, int]]:
-    """One number per pair of leaf modules, on the first module of either side."""
+    """One number per pair of leaf modules, on the first module of either side; positive, so that no two sums cancel out."""
     marks_target, marks_golden = {}, {}
     for number, partner in state.partner.items():
         group = state.partner_golden[partner[0]]
