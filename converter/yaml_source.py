@@ -100,6 +100,8 @@ def compose(text: str, name: str) -> Node | None:
                        f"character {_code_point(problem.character)} is not allowed in YAML: remove it") from None
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
+        if "could not find expected ':'" in (problem.problem or ""):
+            mark = problem.context_mark or mark  # where the line without ':' begins; the problem's mark lies behind it
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         raise error_at(name, line, column, _syntax_text(text, line, column, problem)) from None
     except RecursionError:

@@ -136,7 +136,7 @@ MISTAKES = [
     ("A:\n  x:\ty: z\n", "m.yaml, line 2, column 5: a tab stands where YAML wants spaces"),
     ("A:\n  x: y: z\n", "m.yaml, line 2, column 7: a second ': ' or wrong indentation"),
     ("A:\n  x: y\n b: c\n", "m.yaml, line 3, column 2: the indentation does not fit"),
-    ("A:\n  x: y\nB\n", "m.yaml, line 4, column 1: this line has no ': '"),
+    ("A:\n  x: y\nB\n", "m.yaml, line 3, column 1: this line has no ': '"),
     ("A:\n  x: {i+1}\n", "m.yaml, line 2, column 6: a counterpart that begins with '{' needs quotes: write \"{i+1}\""),
     ("A:\n  {i}: x\n", "m.yaml, line 2, column 3: a key that begins with '{' needs quotes"),
     ("A:\n  *x: y\n", "m.yaml, line 2, column 3: a text that begins with '*' needs quotes"),
