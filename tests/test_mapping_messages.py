@@ -87,7 +87,8 @@ def test_a_rule_whose_place_another_one_takes_says_which() -> None:
 
 def test_a_file_of_which_no_rule_hit_says_so_even_if_rules_are_optional() -> None:
     tree = model_tree([("a", "A")])
-    question = "map.yaml: no rule hit anything: is the file made for these two sides, in this direction? ('invert: true' turns a file round)"
+    question = ("map.yaml: no rule hit anything: is the file made for these two sides, in this direction? "
+                "('invert: true' turns a file round)")
     found = match(tree, tree, "optional: true\nwrappers: ignore\nNowhere: {x: y}")
     assert not found.unknown and found.warnings == [question]
     found = match(tree, tree, "optional: true\nNowhere: {x: y}")

@@ -73,7 +73,8 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
     used = [count > 0 or (not rule.destinations and number in conversion.found.completed)
             for number, (rule, count) in enumerate(zip(mapping.rules, hits))]
     if mapping.rules and not any(used):
-        text = f"{mapping.name}: no rule hit anything: is the file made for these two sides, in this direction? ('invert: true' turns a file round)"
+        text = (f"{mapping.name}: no rule hit anything: is the file made for these two sides, in this direction? "
+                "('invert: true' turns a file round)")
         if not mapping.ignore_wrappers:
             text += " Do its names leave out a wrapper, such as the 0 of Module.0.decoder? ('wrappers: ignore' passes over them)"
         return [text]
