@@ -44,7 +44,8 @@ class Regrouping:
         """[axis] the position in `base`'s result that each position comes from."""
         starts = np.concatenate([[0], np.cumsum(self.parts)[:-1]]) * self.groups
         group = np.arange(self.groups)[:, None]
-        grouped = np.concatenate([start + group * size + np.arange(size) for start, size in zip(starts.tolist(), self.parts)], axis=1).ravel()
+        blocks = [start + group * size + np.arange(size) for start, size in zip(starts.tolist(), self.parts)]
+        grouped = np.concatenate(blocks, axis=1).ravel()
         return grouped if self.to_groups else np.argsort(grouped)
 
     def apply(self, elements: NDArray[Any]) -> NDArray[Any]:
@@ -114,7 +115,7 @@ def _regroupings(base: Rearrangement, shape: Shape) -> Iterator[Regrouping]:
     for axis, extent in list(enumerate(shape))[-_MOST_AXES:]:
         for size in (each for each in range(2, extent // 4 + 1) if extent % each == 0):
             heads = extent // size
-            splits = [(size, size)] if heads % 2 == 0 else []
+            splits: list[tuple[int, ...]] = [(size, size)] if heads % 2 == 0 else []
             splits += [(queries * size, size, size) for queries in range(1, _MOST_QUERIES + 1) if heads % (queries + 2) == 0]
             for parts in splits:
                 groups = extent // sum(parts)

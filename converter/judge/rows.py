@@ -19,6 +19,7 @@ from converter.judge.kind_notes import kind_notes
 from converter.judge.marks import Marks
 from converter.judge.mask_fill import mask_fills
 from converter.judge.noise import find_noise
+from converter.judge.passed_through import passed_through_once
 from converter.judge.policy import Policy
 from converter.judge.row_facts import RowFacts
 from converter.judge.shards import beside_shards, is_parallel, shards
@@ -65,7 +66,7 @@ def judge_rows(
     marks.flag(ignored, reasons.IGNORED)
     marks.close(ignored)
     _settle_one_sided(marks, comparison, facts)
-    _settle_different_things(marks, comparison, facts)
+    _settle_different_things(marks, comparison, facts, passed_through_once(comparison, facts, pairing, target, golden))
     _settle_values(marks, facts)
     sharded = _settle_sizes(marks, comparison, facts, is_parallel(target) or is_parallel(golden))
     tensors = marks.open
@@ -104,8 +105,9 @@ def _settle_one_sided(marks: Marks, comparison: Comparison, facts: RowFacts) -> 
     marks.close(alone)
 
 
-def _settle_different_things(marks: Marks, comparison: Comparison, facts: RowFacts) -> None:
+def _settle_different_things(marks: Marks, comparison: Comparison, facts: RowFacts, passed_through: Flags) -> None:
     """A tensor against None, a mask against additive numbers: an error in the same code, else not comparable."""
+    marks.settle(marks.open & passed_through & ~facts.exact, reasons.DIFFERENT_KIND)
     if len(comparison.ambiguous):
         marks.settle(marks.open & comparison.ambiguous, reasons.DIFFERENT_KIND)
     marks.settle(marks.open & facts.kind_differs & facts.exact, reasons.VALUE)
