@@ -143,13 +143,25 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
         lines += overflow_lines(place, entry)
     if len(graphs) > 10:
         lines.append(f"… and {len(graphs) - 10} more graphs")
-    warnings = [text for entry in graphs for text in entry.get("warnings", [])]
-    lines += [f"warning: {text}" for text in warnings[:5]]
-    if len(warnings) > 5:
-        lines.append(f"… and {len(warnings) - 5} more warnings (--report lists them all)")
+    lines += _warning_lines(graphs)
     compared = [entry for entry in graphs if "pairs" in entry]
     if compared:
         lines.append(_conclusion(report["overall"], compared))
+    return lines
+
+
+def _warning_lines(graphs: list[dict[str, Any]]) -> list[str]:
+    """One line for each text, however many graphs it is about."""
+    places: dict[str, list[str]] = {}
+    for entry in graphs:
+        for text in entry.get("warnings", []):
+            places.setdefault(text, []).append(f"step {entry['step']} rank {entry['rank']}")
+    lines = []
+    for text, where in list(places.items())[:5]:
+        more = f" and {len(where) - 1} more" if len(where) > 1 else ""
+        lines.append(f"warning: {where[0]}{more}: {text}" if len(graphs) > 1 else f"warning: {text}")
+    if len(places) > 5:
+        lines.append(f"… and {len(places) - 5} more warnings (--report lists them all)")
     return lines
 
 
@@ -167,6 +179,9 @@ def _counts_line(place: str, entry: dict[str, Any]) -> str:
 def _conclusion(overall: Optional[dict[str, Any]], compared: list[dict[str, Any]]) -> str:
     if overall is None:
         judged = sum(entry["status"]["pass"] + entry["status"]["warning"] + entry["status"]["error"] for entry in compared)
+        if not any(entry["pairs"]["total"] for entry in compared):
+            return ("No node of target was paired with one of golden: are these the same model? "
+                    "Without -lm, -fm and --match every way of matching is tried.")
         if not judged:
             return "Nothing could be judged: the dumps hold structure only, or no pair has tensors on both sides."
         if any(entry["status"]["error"] + entry["status"]["warning"] for entry in compared):

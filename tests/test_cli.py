@@ -206,6 +206,17 @@ def test_nothing_paired_is_exit_code_3(tmp_path: Path, pair: tuple[str, str]) ->
     run = convert("-tp", other, "-gp", pair[1], "--match", "exact", "-o", tmp_path / "out")
     assert run.code == 3
     assert run.directory.is_dir()
+    assert "No node of target was paired with one of golden" in run.err
+
+
+def test_a_warning_of_several_ranks_is_one_line_that_names_the_first(tmp_path: Path) -> None:
+    checksums = entry([{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 4], "md5": "5eb63bbb"}], [])
+    for rank in (0, 1):
+        write_dump(str(tmp_path / "t" / f"rank{rank}"), {LINEAR: checksums})
+        write_dump(str(tmp_path / "g" / f"rank{rank}"), {LINEAR: entry([tensor()], [])})
+    run = convert("-tp", tmp_path / "t", "-gp", tmp_path / "g", "-o", tmp_path / "out")
+    lines = [line for line in run.err.splitlines() if "summary mode" in line]
+    assert len(lines) == 1 and lines[0].startswith("warning: step 0 rank 0 and 1 more: target has summary mode md5")
 
 
 def test_pairs_without_anything_to_compare_are_exit_code_3(tmp_path: Path) -> None:
