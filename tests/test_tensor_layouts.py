@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from converter.compare.columns import Comparison, Composition
 from converter.compare.fused_layouts import arrange_parts
 from converter.compare.number_formats import FORMATS
+from converter.compare.regrouping import regroup, regrouped_as
 from converter.compare.stored_tensor import StoredTensor, TensorUnavailable
 from converter.compare.tensor_layouts import arrange, rearrangements
 from converter.compare.tensor_metrics import columns
@@ -37,6 +38,36 @@ def noise(*shape: int) -> np.ndarray:
 def arranged(target: np.ndarray, golden: np.ndarray, tolerance: float = 1e-5, same_code: bool = False) -> tuple[np.ndarray, str]:
     found, layout = arrange(tensor(target), tensor(golden), tolerance, same_code)
     return found.elements, layout
+
+
+# ---- fused on both sides, in another order ----
+
+
+def stacked_and_grouped(heads: int, queries: int, size: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """One QKV weight [(queries + 2) * heads * size, width]: q | k | v, and group by group."""
+    parts = [noise(heads, each * size, width) for each in (queries, 1, 1)]
+    return np.concatenate([part.reshape(-1, width) for part in parts]), np.concatenate(parts, axis=1).reshape(-1, width)
+
+
+@pytest.mark.parametrize("queries", [1, 4])
+def test_stacked_query_key_value_against_group_by_group(queries: int) -> None:
+    stacked, grouped = stacked_and_grouped(4, queries, 16, 48)
+    for target, golden in ((stacked, grouped), (grouped, stacked), (grouped, np.ascontiguousarray(stacked.T))):
+        found = regroup(tensor(target), tensor(golden), 1e-5)
+        assert found is not None
+        np.testing.assert_array_equal(found[0].elements, target)
+        again = regrouped_as(found[1], tensor(target), tensor(golden))
+        assert again is not None
+        np.testing.assert_array_equal(again.elements, target)
+    assert found[1].endswith(f"axis 0 per group: 4 groups of {16 * queries}+16+16")
+
+
+def test_exchanged_or_flipped_parts_are_no_other_order() -> None:
+    stacked, grouped = stacked_and_grouped(4, 1, 16, 48)
+    query, key, value = np.split(stacked, 3)
+    assert regroup(tensor(np.concatenate([query, value, key])), tensor(grouped), 1e-5) is None
+    assert regroup(tensor(stacked[::-1]), tensor(grouped), 1e-5) is None
+    assert regroup(tensor(stacked * 1.01), tensor(grouped), 1e-5) is None
 
 
 # ---- one tensor against one ----

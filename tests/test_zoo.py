@@ -1,19 +1,24 @@
-"""Models written twice: GPT-2 against Megatron-Core and against neutral names, BERT split and fused, a CNN in MindSpore and PyTorch."""
+"""Models written twice: GPT-2, GPT-NeoX and a mixture of experts against Megatron-Core, BERT split and fused, a CNN in MindSpore and PyTorch."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from converter.judge.reasons import DECOMPOSITION
 from converter.judge.verdict import Status
 from tests.conversions import result
 
-GPT2, BERT, CNN = "zoo_gpt2", "zoo_bert", "zoo_mindspore_cnn"
+GPT2, BERT, CNN, EXPERTS, NEOX = "zoo_gpt2", "zoo_bert", "zoo_mindspore_cnn", "zoo_moe", "zoo_neox"
 CLEAN = [
     (f"{GPT2}/megatron", f"{GPT2}/hf"),
     (f"{GPT2}/neutral", f"{GPT2}/hf"),
     (f"{GPT2}/neutral", f"{GPT2}/megatron"),
     (f"{BERT}/own", f"{BERT}/hf"),
     (f"{CNN}/mindspore", f"{CNN}/torch"),
+    (f"{EXPERTS}/megatron", f"{EXPERTS}/hf"),
+    (f"{EXPERTS}/own", f"{EXPERTS}/hf"),
+    (f"{NEOX}/hf", f"{NEOX}/megatron"),
 ]
 BOTH_WAYS = CLEAN + [(golden, target) for target, golden in CLEAN]
 
@@ -68,11 +73,29 @@ def test_the_backward_of_a_reused_module_follows_the_call_that_it_belongs_to() -
         assert pairs[twin] == [partner[0].replace(".backward.", ".forward.")]
 
 
+def test_experts_that_weigh_inside_or_behind_are_not_comparable_and_no_error() -> None:
+    found = result(f"{EXPERTS}/megatron", f"{EXPERTS}/own")
+    assert found.count(Status.ERROR) == 0
+    assert found.verdicts.forward is None
+    assert found.verdicts.backward is None
+    decomposed = np.uint32(1 << DECOMPOSITION.code)
+    names = [found.target.tree.names[node] for node in found.pairing.first_target_nodes()[(found.verdicts.reasons & decomposed) != 0]]
+    assert any("linear_fc2" in name for name in names)
+    assert all("router" in name or "experts" in name for name in names)
+
+
 BUGS = [
     (f"{GPT2}/megatron_bug_fc1_bias", f"{GPT2}/hf", "parameter", "decoder.layers.1.mlp.linear_fc1", "transformer.h.1.mlp.c_fc"),
     (f"{GPT2}/neutral_bug_weight", f"{GPT2}/hf", "parameter", "Module.e1.c3.b1", "transformer.h.1.mlp.c_proj"),
     (f"{BERT}/own_bug_qkv_bias", f"{BERT}/hf", "parameter", "stack.1.attn.qkv", "layer.1.attention.self.query"),
     (f"{BERT}/own_bug_activation", f"{BERT}/hf", "gap", "Module.stack.1.PostLayer", "encoder.layer.1.BertLayer"),
+    (
+        f"{EXPERTS}/megatron_bug_expert",
+        f"{EXPERTS}/own",
+        "parameter",
+        "layers.1.mlp.experts.local_experts.3.linear_fc1",
+        "layers.1.feed_forward.experts.3.w1",
+    ),
     (f"{CNN}/torch_bug_batch_norm_eps", f"{CNN}/mindspore", "introduced", "net.bn1", "net.stem.normalization"),
 ]
 
