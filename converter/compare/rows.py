@@ -18,7 +18,7 @@ from converter.compare.separate_bias import with_separate_bias
 from converter.compare.statistics import scale_aware_errors
 from converter.dumps.columns import MAX, MIN, NORM, Leaves
 from converter.match.pairing import EQUAL_OUTPUTS, Pairing, Relation
-from converter.tree.graph import Graph
+from converter.tree.graph import Graph, ranges
 
 
 def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Comparison:
@@ -111,7 +111,7 @@ def _alike(
     lengths = (ends_t - starts_t)[chosen]
     if not lengths.sum():
         return alike
-    rows_t, rows_g = _ranges(starts_t[chosen], lengths), _ranges(starts_g[chosen], lengths)
+    rows_t, rows_g = ranges(starts_t[chosen], ends_t[chosen]), ranges(starts_g[chosen], ends_g[chosen])
     names = {name: number for number, name in enumerate(golden.leaves.strings)}
     name_of = np.array([names.get(name, -2) for name in target.leaves.strings] or [-2], np.int64)
     differs = (
@@ -122,14 +122,6 @@ def _alike(
     owner = np.repeat(np.arange(len(chosen)), lengths)
     alike[chosen[np.bincount(owner, weights=differs, minlength=len(chosen)) > 0]] = False
     return alike
-
-
-def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """start, start + 1, … of every range, one after the other."""
-    ends = np.cumsum(lengths)
-    positions = np.arange(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
-    positions += np.repeat(starts - (ends - lengths), lengths)
-    return positions
 
 
 def _fill_alike(
@@ -143,9 +135,9 @@ def _fill_alike(
 ) -> None:
     chosen = np.flatnonzero(alike)
     lengths = counts[chosen].astype(np.int64)
-    at = _ranges(row_end[chosen] - lengths, lengths)
-    target_row[at] = _ranges(starts_t[chosen], lengths)
-    golden_row[at] = _ranges(starts_g[chosen], lengths)
+    at = ranges(row_end[chosen] - lengths, row_end[chosen])
+    target_row[at] = ranges(starts_t[chosen], starts_t[chosen] + lengths)
+    golden_row[at] = ranges(starts_g[chosen], starts_g[chosen] + lengths)
 
 
 def _only_mean_of_sums(

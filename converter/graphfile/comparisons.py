@@ -17,7 +17,6 @@ from converter.dumps.columns import Leaves
 from converter.graphfile import graph_pb2
 from converter.graphfile.columns import F32, F64, I32, U8, U32, clean, pack, unpack
 from converter.graphfile.content import GraphSide
-from converter.graphfile.tensors import rows_of
 from converter.judge.verdict import Note, Verdicts
 
 BLOCK_PAIRS = 1024
@@ -84,9 +83,7 @@ class _Places:
         self.own_rows = side.leaves.rows
         self._leaves = leaves
         self._compositions = {composition.row: composition for composition in compositions}
-        self._node = np.full(self.own_rows, -1, np.int64)
-        counts = side.row_end - side.row_start
-        self._node[rows_of(side.row_start, side.row_end)] = np.repeat(np.arange(side.tree.count), counts)
+        self._node = side.node_of_row()
         self._start = side.row_start
         self._first_part = np.zeros(leaves.rows - self.own_rows, np.int64)
         for composition in compositions:

@@ -9,7 +9,6 @@ from converter.dumps.columns import LeafKind, Role
 from converter.graphfile import graph_pb2
 from converter.graphfile.columns import U8, clean, pack
 from converter.graphfile.content import GraphSide
-from converter.graphfile.tensors import rows_of
 
 MOST_NAMES = 255
 
@@ -17,8 +16,7 @@ MOST_NAMES = 255
 def node_dtypes(side: GraphSide) -> NDArray[np.int64]:
     """[nodes] id into `side.leaves.strings`: of the first output or gradient tensor, else of the first tensor; -1 = none."""
     leaves = side.leaves
-    rows = rows_of(side.row_start, side.row_end)
-    node = np.repeat(np.arange(side.tree.count), side.row_end - side.row_start)
+    node, rows = side.node_rows()
     known = (leaves.kind[rows] == LeafKind.TENSOR) & (leaves.dtype[rows] >= 0)
     rows, node = rows[known], node[known]
     result = np.full(side.tree.count, -1, np.int64)

@@ -13,6 +13,7 @@ from converter.dumps.columns import PRESENT_EXACT, LeafKind, Leaves
 from converter.graphfile import graph_pb2
 from converter.graphfile.columns import F32, F64, U8, U32, ColumnError, clean, pack, unpack
 from converter.graphfile.content import GraphSide
+from converter.tree.graph import ranges
 
 BLOCK_NODES = 1024
 NO_SHAPE = "?"
@@ -33,7 +34,7 @@ def encode_tensor_blocks(side: GraphSide) -> Iterator[graph_pb2.TensorBlock]:
     for first in range(0, side.tree.count, BLOCK_NODES):
         last = min(first + BLOCK_NODES, side.tree.count)
         start, end = side.row_start[first:last], side.row_end[first:last]
-        rows = rows_of(start, end)
+        rows = ranges(start, end)
         columns = [getattr(leaves, name)[rows] for name in (*_PLAIN, *_OPTIONAL)]
         columns[:3] = [np.where(column < 0, empty, column) for column in columns[:3]]
         columns.append(shape[rows])
@@ -72,14 +73,6 @@ def encode_tensor_blocks(side: GraphSide) -> Iterator[graph_pb2.TensorBlock]:
                     maximum, minimum, mean, norm = map(clean, leaves.exact[row])
                     block.exact.add(row=at, max=maximum, min=minimum, mean=mean, norm=norm)
         yield block
-
-
-def rows_of(start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The row numbers of several ranges, one range after the other."""
-    counts = end - start
-    before = np.cumsum(counts) - counts
-    rows: NDArray[np.int64] = np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(start - before, counts)
-    return rows
 
 
 def _shape_ids(leaves: Leaves, offset: int, empty: int) -> NDArray[np.int64]:

@@ -102,11 +102,7 @@ def _largest_input_norms(graph: Graph) -> NDArray[np.float64]:
     norms = np.abs(leaves.statistics[:, NORM])
     usable = (leaves.role <= Role.KWARG) & (leaves.kind == LeafKind.TENSOR) & (leaves.present & PRESENT_NORM != 0) & np.isfinite(norms)
     rows = np.flatnonzero(usable)
-    owner = np.full(leaves.rows, -1, np.int64)
-    lengths = graph.row_end - graph.row_start
-    filled = np.flatnonzero(lengths > 0)
-    position = np.arange(int(lengths[filled].sum())) - np.repeat(np.cumsum(lengths[filled]) - lengths[filled], lengths[filled])
-    owner[np.repeat(graph.row_start[filled], lengths[filled]) + position] = np.repeat(filled, lengths[filled])
+    owner = graph.node_of_row()
     rows = rows[owner[rows] >= 0]
     largest = np.zeros(tree.count)
     np.maximum.at(largest, owner[rows], norms[rows])

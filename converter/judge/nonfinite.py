@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from converter.dumps.columns import MAX, MEAN, MIN, LeafKind, Role
-from converter.judge.overflow import OverflowRules, node_rows, placeholder_rows, shipped_rules
+from converter.judge.overflow import OverflowRules, placeholder_rows, shipped_rules
 from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
@@ -44,7 +44,7 @@ def trace_nonfinite(graph: Graph, rules: OverflowRules | None = None) -> NonFini
     """The first non-finite tensor of a run, or None if all are finite."""
     rules = shipped_rules() if rules is None else rules
     tree, leaves = graph.tree, graph.leaves
-    owner, row = node_rows(graph)
+    owner, row = graph.node_rows()
     counted = (leaves.kind[row] == LeafKind.TENSOR) & ~placeholder_rows(graph, owner, row, rules) & ~_calls(graph, rules.views)[owner]
     strong, negative = _kinds(graph)
     strong, negative = strong[row] & counted, negative[row] & counted

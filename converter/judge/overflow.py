@@ -89,7 +89,7 @@ def overflow_levels(graph: Graph, rules: OverflowRules | None = None) -> NDArray
     """[nodes] uint8: 0 none, 1 medium, 2 high, 3 critical."""
     rules = shipped_rules() if rules is None else rules
     tree, leaves = graph.tree, graph.leaves
-    owner, row = node_rows(graph)
+    owner, row = graph.node_rows()
     counted = (leaves.kind[row] == LeafKind.TENSOR) & ~placeholder_rows(graph, owner, row, rules)
     inputs = counted & np.isin(leaves.role[row], (Role.INPUT, Role.KWARG))
     outputs = counted & (leaves.role[row] == Role.OUTPUT)
@@ -107,14 +107,6 @@ def overflow_levels(graph: Graph, rules: OverflowRules | None = None) -> NDArray
     level[~bad_input & bad_output] = CRITICAL
     level[~np.isin(tree.kind, (NodeKind.MODULE, NodeKind.API))] = NONE
     return level.astype(np.uint8)
-
-
-def node_rows(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(node, leaf row) of every leaf, in node order."""
-    counts = (graph.row_end - graph.row_start).astype(np.int64)
-    owner = np.repeat(np.arange(graph.tree.count, dtype=np.int64), counts)
-    starts = np.repeat(graph.row_start - (np.cumsum(counts) - counts), counts)
-    return owner, np.arange(len(owner), dtype=np.int64) + starts
 
 
 def abnormal_rows(graph: Graph, rules: OverflowRules) -> NDArray[np.bool_]:

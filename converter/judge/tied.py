@@ -34,9 +34,8 @@ def _tied_paths(graph: Graph) -> set[int]:
     """Path ids of modules that have a matrix in common with a module of another path: equal shape, equal statistics."""
     leaves, tree = graph.leaves, graph.tree
     rows = np.flatnonzero((leaves.role == Role.PARAMETER) & (leaves.kind == LeafKind.TENSOR) & (leaves.present & 15 == 15))
-    owner = np.full(leaves.rows, -1, np.int64)
-    for node in np.flatnonzero((tree.kind == NodeKind.MODULE) & (graph.row_end > graph.row_start)).tolist():
-        owner[int(graph.row_start[node]) : int(graph.row_end[node])] = tree.path[node]
+    node = graph.node_of_row()
+    owner = np.where((node >= 0) & (tree.kind[node] == NodeKind.MODULE), tree.path[node], -1)
     paths_of: dict[tuple[int, bytes], set[int]] = {}
     for row in rows.tolist():
         if owner[row] >= 0 and len(leaves.shapes[int(leaves.shape[row])]) > 1:

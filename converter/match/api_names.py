@@ -35,8 +35,6 @@ _SAME = {
     "logicaland": "and",
     "logicalor": "or",
     "expanddims": "unsqueeze",
-    "gather": "gather",
-    "sigmoid": "sigmoid",
     "floordiv": "floordivide",
 }
 

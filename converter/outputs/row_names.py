@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from converter.compare.columns import Composition
 from converter.dumps.columns import Leaves, Role
 from converter.tree.graph import Graph
@@ -23,11 +21,7 @@ class RowNames:
         self._names = graph.tree.names
         self._leaves = leaves
         self._parts = {composition.row: composition.parts for composition in compositions}
-        self._owner = np.full(leaves.rows, -1, np.int64)
-        counts = (graph.row_end - graph.row_start).astype(np.int64)
-        owner = np.repeat(np.arange(graph.tree.count, dtype=np.int64), counts)
-        rows = np.arange(len(owner), dtype=np.int64) + np.repeat(graph.row_start - (np.cumsum(counts) - counts), counts)
-        self._owner[rows] = owner
+        self._owner = graph.node_of_row()
 
     def of(self, row: int) -> str:
         """The name of a row; "" for -1."""
