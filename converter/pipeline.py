@@ -35,7 +35,7 @@ from converter.match.mapping_rules import MappingFile, empty_mapping
 from converter.match.pins import read_pins
 from converter.options import Options, as_text
 from converter.outputs.tables import WANTED_TABLES, table_frame, table_texts
-from converter.rank_task import RankTask, convert_rank, write_rank
+from converter.rank_task import RankData, RankTask, convert_rank, write_rank
 from converter.remote import exists, is_local_file, local_dump, mirror_names, remove, rename, write_file
 from converter.report import graph_report, whole_report
 from converter.version import TOOL
@@ -294,6 +294,16 @@ def run_task(
         return _lost(task, "it does not fit into memory: use fewer --jobs, or a machine with more memory")
     except Exception as error:  # a fault of ours must not take the other ranks along
         return _lost(task, _fault(error))
+    try:
+        return _written(task, data, hidden, tables)
+    except OSError:
+        raise
+    except Exception as error:
+        return _lost(task, _fault(error))
+
+
+def _written(task: RankTask, data: RankData, hidden: str, tables: list[str]) -> RankOutcome:
+    """Write the graph file of a rank; what it adds to reports and tables goes back with the outcome."""
     start = time.perf_counter()
     file = graph_file_name(task.step, task.rank)
     write_rank(data, lambda chunks: write_file(f"{hidden}/{file}", chunks))

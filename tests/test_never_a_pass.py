@@ -166,3 +166,21 @@ def test_a_verdict_does_not_depend_on_the_unit(factor: float, error: float, tmp_
 
     near = any(abs(error - limit) < 1e-9 for limit in (5e-5, 1.5e-4))
     assert near or of(1.0) == of(factor)
+
+
+def test_a_gradient_that_is_only_handed_on_is_not_compared_with_a_computed_one(tmp_path: Path) -> None:
+    activation, weight, result, gradient = tensor(3.0), tensor(2.0), tensor(5.0, shape=(8, 1)), tensor(0.4, -0.4, 0.01, 0.9, shape=(8, 1))
+    computed = tensor(0.7, -0.6, 0.02, 1.7)
+
+    def calls(number: int, incoming: dict[str, Any], outgoing: dict[str, Any]) -> dict[str, Any]:
+        return {
+            f"Functional.linear.{number}.forward": entry([activation, weight], [result]),
+            f"Functional.linear.{number}.backward": {"input": [incoming], "output": [outgoing]},
+        }
+
+    handed_on = {**gradient, "shape": [2, 4, 1]}
+    found = compared(str(tmp_path), calls(0, handed_on, gradient), calls(1, gradient, computed))
+    assert status_of(found, "Functional.linear.0.forward") == "pass"
+    assert status_of(found, "Functional.linear.0.backward") == "pass"
+    both = compared(str(tmp_path), calls(0, gradient, {**computed, "Norm": 1.9}), calls(1, gradient, computed))
+    assert status_of(both, "Functional.linear.0.backward") == "error"

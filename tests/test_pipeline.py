@@ -20,7 +20,7 @@ from small_dumps import LINEAR, NET, entry, tensor, write_dump
 
 from converter import pipeline
 from converter.engine import run_in_processes
-from converter.rank_task import convert_rank
+from converter.rank_task import convert_rank, write_rank
 
 SAME = {LINEAR: entry([tensor()], [tensor()])}
 
@@ -353,11 +353,18 @@ def test_when_every_rank_fails_the_first_reason_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_fault_of_ours_is_one_sentence_with_its_place_and_loses_one_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def faulty(task: Any, progress: Any) -> Any:
-        return {}["key"] if task.rank == 1 else convert_rank(task, progress)
+def faulty_convert(task: Any, progress: Any) -> Any:
+    return {}["key"] if task.rank == 1 else convert_rank(task, progress)
 
-    monkeypatch.setattr(pipeline, "convert_rank", faulty)
+
+def faulty_write(data: Any, write: Any) -> int:
+    return {}["key"] if data.content.rank == 1 else write_rank(data, write)
+
+
+@pytest.mark.parametrize(("name", "fault"), [("convert_rank", faulty_convert), ("write_rank", faulty_write)])
+def test_a_fault_of_ours_is_one_sentence_with_its_place_and_loses_one_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str,
+                                                                           fault: Any) -> None:
+    monkeypatch.setattr(pipeline, name, fault)
     run = convert("-tp", ranks(tmp_path / "t"), "-o", tmp_path / "out", "--jobs", "1")
     assert run.code == 0
     assert "a fault of graph-convert, please report it (KeyError: 'key'; tests/test_pipeline.py, line " in run.err
