@@ -2,21 +2,17 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { addRule, changeRule, isPlainRule, lineRange, placeIn, removeRule } from '../../core/mapping_text';
-import { withMatches, type MatchEntry } from '../../core/marks';
-import { nodeName } from '../../core/names';
-import { setValue } from '../../core/query';
 import { formatCount } from '../../core/format';
-import { SIDES, type Graph, type SideName } from '../../core/types';
+import type { Graph } from '../../core/types';
 import { local, t } from '../../i18n';
-import { graph, names, panel, query } from '../../state/app';
+import { graph, names } from '../../state/app';
 import { applyDraft, changedDraft, draft, draftName, draftProblem, edit, effectOfDraft, judgeBy, look, nameInForce, policies, previewing, proposeRules, revertDraft, rules, templates, wantTemplates } from '../../state/mapping';
-import { change, marks, signature } from '../../state/marks';
 import { problemText } from '../../state/open';
-import { inForce, problem, stored, working, type LeftOver, type PairNodes, type RuleHits } from '../../state/rematch';
-import { findNode } from '../../state/url';
-import { select } from '../../state/actions';
+import { inForce, problem, stored, working, type PairNodes, type RuleHits } from '../../state/rematch';
 import { showNote } from '../copy';
 import { download, fileName } from '../download';
+import { Left } from './mapping_left';
+import { Proposals } from './mapping_proposals';
 import { PairLine } from './node_link';
 
 type Tab = 'rules' | 'text' | 'left' | 'proposals';
@@ -26,7 +22,6 @@ const editing = signal<RuleHits | null>(null);
 const form = signal({ scope: '', source: '', target: '' });
 const jump = signal(0); // line of the text to show, 0 = none
 
-const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
 const MOST = 60;
 
 function showLine(line: number): void {
@@ -266,95 +261,6 @@ function Text() {
         onInput={(event) => edit((event.currentTarget as HTMLTextAreaElement).value)}
       />
     </div>
-  );
-}
-
-function LeftOf({ open, side, left }: { readonly open: Graph; readonly side: SideName; readonly left: LeftOver }) {
-  const go = (name: string, sample: string): void => {
-    const ref = findNode(open, side, sample);
-    if (ref) select(ref, { reveal: true, centre: true });
-    query.value = setValue(setValue(setValue('', 'class', name), 'is', 'unmatched'), 'side', side);
-    panel.value = 'search';
-  };
-  return (
-    <section>
-      <h3>
-        {t(`side.${side}`)} <span class="dim">{t('mapping.paired', { paired: formatCount(left.paired), total: formatCount(left.modules) })}</span>
-      </h3>
-      <ul class="rules">
-        {left.classes.slice(0, MOST).map((item) => (
-          <li key={item.class} class="rule">
-            <button class="link rule-words" title={item.sample} onClick={() => go(item.class, item.sample)}>
-              {item.class}
-            </button>
-            <span class="number">{formatCount(item.count)}</span>
-          </li>
-        ))}
-      </ul>
-      {left.classes.length === 0 ? <p class="dim">{t('mapping.nothingLeft')}</p> : null}
-    </section>
-  );
-}
-
-function Left({ open }: { readonly open: Graph }) {
-  const effect = effectOfDraft.value;
-  if (!effect) return <p class="dim">{previewing.value ? t('mapping.looking') : ''}</p>;
-  return (
-    <>
-      {SIDES.map((side) => (
-        <LeftOf key={side} open={open} side={side} left={effect.left[side]} />
-      ))}
-    </>
-  );
-}
-
-function Proposals({ open }: { readonly open: Graph }) {
-  const other = open.golden;
-  const list = open.summary.proposals;
-  const answerTo = (numbers: readonly number[], action: MatchEntry['action']): void => {
-    if (!other) return;
-    const entries = numbers.map((number): MatchEntry => {
-      const item = list[number];
-      return {
-        action,
-        target: item.target_nodes.map((node) => nodeName(open, open.target, node)),
-        golden: item.golden_nodes.map((node) => nodeName(open, other, node)),
-        relation: item.target_nodes.length + item.golden_nodes.length === 2 ? 'same' : RELATIONS[item.relation] === 'same' ? 'concat' : (RELATIONS[item.relation] ?? 'concat'),
-        ...signature(),
-      };
-    });
-    change(withMatches(marks.value, entries));
-  };
-  if (list.length === 0) return <p class="dim">{t('mapping.noProposals')}</p>;
-  return (
-    <>
-      <p class="dim">{t('mapping.proposalsHow')}</p>
-      <div class="buttons">
-        <button class="action" disabled={working.value} onClick={() => answerTo(list.map((_, i) => i), 'match')}>
-          {t('mapping.acceptAll', { count: list.length })}
-        </button>
-      </div>
-      <ul class="entries">
-        {list.slice(0, MOST).map((item, i) => (
-          <li key={i} class="entry-row">
-            <span class="entry-sign number">{item.confidence.toFixed(2)}</span>
-            <span class="entry-words">
-              <PairLine open={open} target={item.target_nodes} golden={item.golden_nodes} length={30} />
-              <small class="dim">{item.evidence}</small>
-            </span>
-            <span class="answers">
-              <button class="action small" disabled={working.value} onClick={() => answerTo([i], 'match')}>
-                {t('mapping.accept')}
-              </button>
-              <button class="action small" disabled={working.value} onClick={() => answerTo([i], 'unmatch')}>
-                {t('mapping.reject')}
-              </button>
-            </span>
-          </li>
-        ))}
-      </ul>
-      {list.length > MOST ? <p class="dim">{t('matches.more', { count: list.length - MOST })}</p> : null}
-    </>
   );
 }
 
