@@ -33,6 +33,7 @@ class PairFacts:
     bad_input: Flags  # an input is beyond its tolerance, or differs otherwise
     bad_parameter: Flags
     bad_output: Flags
+    has_input: Flags  # an input was judged
     has_output: Flags  # an output or gradient was judged
     nonfinite: Flags  # a differing row is not finite
 
@@ -68,6 +69,7 @@ def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFact
         bad_input=any_row(bad & inputs),
         bad_parameter=any_row(bad & parameters),
         bad_output=any_row(bad & outputs),
+        has_input=any_row(judged & inputs),
         has_output=any_row(judged & outputs),
         nonfinite=any_row(bad & ((rows.reasons & np.uint32(1 << reasons.NONFINITE.code)) != 0)),
     )
@@ -128,14 +130,14 @@ def settle_followers(
 ) -> None:
     """Behind the first divergence, errors that hover about the tolerance are no new causes.
 
-    There a pair introduces an error only if it exceeds that of its inputs by the policy's gain; and once forward has
-    diverged, no gradient introduces anything.
+    There a pair introduces an error only if it exceeds that of its inputs by the policy's gain, and if inputs were compared
+    at all; and once forward has diverged, no gradient introduces anything.
     Args:
         culprit: pair of the first divergence, in the pass `wanted`; phase: [pairs] pass of each pair.
     """
     later = (np.arange(len(cause)) > culprit) & (cause == Cause.INTRODUCED)
     with np.errstate(invalid="ignore"):
-        follows = (phase > wanted) | ((pairs.input_error > 0) & (pairs.error <= policy.gain * pairs.input_error))
+        follows = (phase > wanted) | ~pairs.has_input | ((pairs.input_error > 0) & (pairs.error <= policy.gain * pairs.input_error))
     cause[later & follows] = Cause.INHERITED
 
 

@@ -23,6 +23,8 @@ from converter.match.pairing import Pairing
 from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
+_WORST_FIRST = (Cause.PARAMETER, Cause.INTRODUCED, Cause.AMPLIFIED, Cause.INHERITED)
+
 
 def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph, policy: Policy) -> Verdicts:
     """Judge a comparison under a policy. Needs the columns only, no dumps: a graph file can be judged again."""
@@ -43,7 +45,7 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
     for wanted, finding in found.items():
         settle_followers(cause, pairs, finding.place if finding.place >= 0 else finding.seen, phase[pairs.node], wanted, policy)
     settle_enclosing(cause, pairs, target, {finding.place for finding in found.values()})
-    status = _with_collections(pairs, target)
+    status = _with_collections(pairs, cause, target)
     return Verdicts(
         row_status=rows.status,
         row_reasons=rows.reasons,
@@ -102,17 +104,21 @@ def _noise_message(rows: RowVerdicts) -> list[str]:
     return [f"tolerances widened {rows.noise_factor:.2g} times: the part of the run before the first divergence shows that much noise"]
 
 
-def _with_collections(pairs: PairFacts, target: Graph) -> NDArray[np.uint8]:
-    """A collection of APIs, which the converter made, shows the worst status inside."""
+def _with_collections(pairs: PairFacts, cause: NDArray[np.uint8], target: Graph) -> NDArray[np.uint8]:
+    """[pairs] status, where a collection of APIs, which the converter made, shows the worst inside; its `cause` is set alike."""
     tree = target.tree
     status: NDArray[np.uint8] = pairs.status.copy()
-    of_node = np.zeros(tree.count, np.uint8)
+    of_node, cause_of_node = np.zeros(tree.count, np.uint8), np.zeros(tree.count, np.uint8)
     of_node[pairs.node] = np.where(status == Status.NOT_COMPARABLE, 0, status)
+    cause_of_node[pairs.node] = cause
     for number in np.flatnonzero(tree.kind[pairs.node] == NodeKind.API_COLLECTION).tolist():
         node = int(pairs.node[number])
-        inside = of_node[node + 1 : int(tree.end[node])]
-        worst = int(inside.max()) if len(inside) else 0
+        inside = slice(node + 1, int(tree.end[node]))
+        worst = int(of_node[inside].max()) if inside.stop > inside.start else 0
         status[number] = worst or int(Status.NOT_COMPARABLE)
+        causes_inside = cause_of_node[inside][of_node[inside] >= Status.WARNING]
+        if len(causes_inside):
+            cause[number] = next((each for each in _WORST_FIRST if (causes_inside == each).any()), 0)
     return status
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Reason:
     """One kind of finding about a row. `{name}` in a sentence is an argument of the row's note."""
 
-    code: int  # 0..31: the bit in reason masks; never reused for something else
+    code: int  # 0..31: the bit in reason masks; never reused for something else (16 was one that no row ever had)
     id: str
     severity: str  # the status it leads to where the policy says nothing else: note | warning | error | not_comparable
     en: str
@@ -64,7 +64,6 @@ NOISE = Reason(
 )
 IGNORED = Reason(14, "ignored", "note", "not judged by policy: {why}", "按策略不判定：{why}")
 OTHER_CODE = Reason(15, "other_code", "note", "only {side} has it; the pair joins different code", "仅 {side} 侧存在；两侧实现不同")
-COMPOSED = Reason(16, "composed", "note", "{relation} of {parts}", "由 {parts} 经 {relation} 组成")
 SHARDED = Reason(
     17,
     "sharded",
@@ -122,7 +121,6 @@ CATALOGUE: tuple[Reason, ...] = (
     NOISE,
     IGNORED,
     OTHER_CODE,
-    COMPOSED,
     SHARDED,
     TENSOR,
     SCALED,

@@ -47,7 +47,7 @@ def row_arguments(
     t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
     if reason.code in (reasons.MISSING.code, reasons.OTHER_CODE.code):
         return {"side": "target" if t >= 0 else "golden"}
-    if reason.code == reasons.COMPOSED.code or t < 0 or g < 0:
+    if t < 0 or g < 0:
         return {}
     left, right = comparison.target, comparison.golden
     if reason.code in (reasons.SHAPE.code, reasons.LAYOUT.code, reasons.SHARDED.code):
