@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import string
 
 import pytest
@@ -278,3 +279,9 @@ def test_the_documentation_explains_every_key():
         text = stream.read()
     words = {*SCHEMA, *(word for key in every_key() for word in key.split("."))}
     assert [word for word in sorted(words) if f"`{word}`" not in text] == []
+
+
+def test_the_documented_severities_are_those_that_a_policy_may_set():
+    with open(os.path.join(os.path.dirname(__file__), os.pardir, "docs", "policy.md"), encoding="utf-8") as stream:
+        section = stream.read().split("### `severities`")[1].split("###")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == sorted(SCHEMA["severities"])

@@ -11,13 +11,13 @@ import yaml
 from converter.errors import UserError
 from converter.judge.policy_rules import read_rules
 from converter.judge.policy_values import did_you_mean, read_names, read_number, read_patterns, read_text, read_word, said
-from converter.judge.reasons import CATALOGUE, IGNORED, OTHER_CODE, TENSOR
+from converter.judge.reasons import CATALOGUE, DECOMPOSITION, IGNORED, OTHER_CODE
 from converter.yaml_source import Node, check_tag, compose, entries, error_at, error_in, is_empty
 
 SEVERITIES = ("note", "warning", "error", "not_comparable")
 ENGINES = ("scale_aware", "msprobe")
-# These say why a row is not judged, or that its elements were: no severity changes them.
-SETTLED = (IGNORED, OTHER_CODE, TENSOR)
+# These say why a row is not judged: no severity changes them.
+SETTLED = (IGNORED, OTHER_CODE, DECOMPOSITION)
 TOLERANCES = ("float64", "float32", "tensorfloat32", "float16", "bfloat16", "float8", "complex", "integer", "boolean", "other")
 
 Reader = Callable[[Node, str, str], object]  # (node, key, file) → value; raises UserError
