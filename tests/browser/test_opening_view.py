@@ -164,6 +164,21 @@ def test_a_rank_that_only_received_a_difference_is_not_said_to_agree(page: Page,
     expect(verdict.get_by_role("button", name="Backward")).to_contain_text("differs, began elsewhere")
 
 
+def test_the_stack_is_in_sight_once_asked_for(qkv: Viewer) -> None:
+    qkv.page.set_viewport_size({"width": 1600, "height": 900})
+    qkv.frame.get_by_role("button", name="Stack", exact=True).click()
+    expect(qkv.frame.locator(".stacks section").first).to_be_in_viewport()
+
+
+def test_escape_leaves_the_search_box_with_what_was_asked(qkv: Viewer) -> None:
+    qkv.page.keyboard.press("/")
+    qkv.page.keyboard.type("linear")
+    qkv.page.keyboard.press("Escape")
+    box = qkv.frame.locator("header input[type=search]")
+    expect(box).to_have_value("linear")
+    expect(box).not_to_be_focused()
+
+
 def test_a_verdict_names_the_factor_between_the_sides(qkv: Viewer) -> None:
     expect(qkv.frame.get_by_role("row").filter(has_text="bias").first).to_contain_text("every statistic is 1.5 × golden")
 

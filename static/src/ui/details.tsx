@@ -1,5 +1,6 @@
 /** The details of the selection: how the pair was made, a table of its tensors, stacks, copying. */
 import { signal } from '@preact/signals';
+import { createRef } from 'preact';
 import { toMarkdown, toText, toTsv } from '../core/table_text';
 import { Relation, type Graph } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
@@ -17,6 +18,7 @@ import { Splitter } from './splitter';
 const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
 const HOWS = ['exact', 'mapping', 'normalised', 'fuzzy', 'structural', 'manual'] as const;
 const stackOpen = signal(false);
+const stacksPlace = createRef<HTMLDivElement>();
 const copyOpen = signal(false);
 
 function Tags({ open, pair }: { readonly open: Graph; readonly pair: number }) {
@@ -59,11 +61,17 @@ function CopyMenu({ open, shown }: { readonly open: Graph; readonly shown: Detai
   );
 }
 
+/** The stacks lie below the table, which usually fills the room: they are scrolled to. */
+function toggleStacks(): void {
+  stackOpen.value = !stackOpen.value;
+  if (stackOpen.value) requestAnimationFrame(() => stacksPlace.current?.scrollIntoView({ block: 'nearest' }));
+}
+
 function Stacks({ open, shown }: { readonly open: Graph; readonly shown: DetailsData }) {
   if (shown.stacks.length === 0) return <p class="dim hint">{t('details.noStack')}</p>;
   const known = names.value;
   return (
-    <div class="stacks">
+    <div class="stacks" ref={stacksPlace}>
       {shown.stacks.map((stack) => (
         <section key={`${stack.node.side}${stack.node.node}`}>
           <h3>
@@ -129,7 +137,7 @@ function Heading({ open, shown }: { readonly open: Graph; readonly shown: Detail
           {detailActions.map((Action, i) => (
             <Action key={i} />
           ))}
-          <button class={stackOpen.value ? 'tag on' : 'tag'} aria-pressed={stackOpen.value} onClick={() => (stackOpen.value = !stackOpen.value)}>
+          <button class={stackOpen.value ? 'tag on' : 'tag'} aria-pressed={stackOpen.value} onClick={toggleStacks}>
             {t('details.stack')}
           </button>
           <CopyMenu open={open} shown={shown} />

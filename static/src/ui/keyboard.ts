@@ -95,7 +95,8 @@ export function followKeys(window_: Window): void {
   window_.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !graph.value) return;
     if (event.key === 'Escape') {
-      if (!typing(event.target) && !helpOpen.value) select(null);
+      if (typing(event.target)) event.preventDefault(); // the browser would empty the search box, but not the query
+      else if (!helpOpen.value) select(null);
       onEscape();
       return;
     }
