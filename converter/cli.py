@@ -120,6 +120,8 @@ def options_of(arguments: argparse.Namespace, command: Sequence[str]) -> tuple[O
         target, golden, warnings = compare_file.target, compare_file.golden, compare_file.warnings
     if not target:
         raise UserError("no dump is named: use -i compare.json, or -tp TARGET [-gp GOLDEN]")
+    if not arguments.output_path:
+        raise UserError("-o names no directory: leave it out for the directory output")
     match = arguments.match or (
         "fuzzy" if arguments.fuzzy_match and arguments.layer_mapping is None else "mapping" if arguments.layer_mapping == "" else "auto"
     )
@@ -190,6 +192,11 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         if progress is not None:
             progress.close(str(error))
         print(f"graph-convert: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except OSError as error:  # outside of any file that was asked for, such as a current directory that is gone
+        if progress is not None:
+            progress.close(str(error))
+        print(f"graph-convert: {error.filename or 'the current directory'}: {error.strerror or error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         if progress is not None:

@@ -26,7 +26,7 @@ from typing import Any, Callable, Optional
 from converter.dumps.layout import RankDirectory, find_ranks, pair_ranks
 from converter.engine import KILLED, run_here, run_in_processes, run_on_ray
 from converter.errors import UserError
-from converter.graphfile.manifest import MANIFEST_NAME, ManifestEntry, graph_file_name, manifest_bytes
+from converter.graphfile.manifest import MANIFEST_NAME, UNFINISHED_PREFIX, ManifestEntry, graph_file_name, manifest_bytes
 from converter.graphfile.source import is_remote
 from converter.judge.policy import load_policy
 from converter.match.mapping_file import read_mapping
@@ -39,8 +39,6 @@ from converter.rank_task import RankData, RankTask, convert_rank, write_rank
 from converter.remote import exists, is_local_file, local_dump, mirror_names, remove, rename, write_file
 from converter.report import graph_report, whole_report
 from converter.version import TOOL
-
-HIDDEN_PREFIX = ".unfinished_"
 
 
 @dataclass(frozen=True)
@@ -191,7 +189,7 @@ def _claim(output: str, name: str) -> tuple[str, str]:
     number = 1
     while True:
         suffixed = name if number == 1 else f"{name}_{number}"
-        directory, hidden = os.path.join(output, suffixed), os.path.join(output, HIDDEN_PREFIX + suffixed)
+        directory, hidden = os.path.join(output, suffixed), os.path.join(output, UNFINISHED_PREFIX + suffixed)
         number += 1
         if is_remote(output):
             if not exists(directory) and not exists(hidden):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from converter.graphfile.manifest import MANIFEST_NAME
+from converter.graphfile.manifest import MANIFEST_NAME, UNFINISHED_PREFIX
 from converter.graphfile.source import is_remote, remote_files
 from tb_graph_ascend.metadata import GRAPH_SUFFIX
 
@@ -21,7 +21,7 @@ class Found:
 
 
 def walk(root: str) -> Iterator[Found]:
-    """All such directories at any depth; nothing where the root is missing or cannot be listed.
+    """All such directories at any depth, but for conversions that are not finished; nothing where the root is missing or cannot be listed.
 
     Symbolic links are followed after everything that lies below the root itself, and no directory is visited twice, so
     that a link to a run does not list it again and a loop ends. A directory that may not be listed is passed over.
@@ -49,7 +49,8 @@ def _walk_local(root: str) -> Iterator[Found]:
         for entry in entries:
             below = f"{relative}/{entry.name}" if relative else entry.name
             if os.path.isdir(entry.path) if entry.is_symlink() else entry.is_dir():
-                (links if entry.is_symlink() else folders).append((below, entry.path))
+                if not entry.name.startswith(UNFINISHED_PREFIX):
+                    (links if entry.is_symlink() else folders).append((below, entry.path))
             elif _is_ours(entry.name):
                 files.append(entry.name)
         pending.extend(reversed(folders))
@@ -62,7 +63,7 @@ def _walk_remote(root: str) -> Iterator[Found]:
     directories: dict[str, list[str]] = {}
     for path in files.find(top):
         folder, _, name = str(path).rpartition("/")
-        if _is_ours(name):
+        if _is_ours(name) and f"/{UNFINISHED_PREFIX}" not in f"{folder}/":
             directories.setdefault(folder, []).append(name)
     for folder in sorted(directories):
         relative = folder[len(top.rstrip("/")) :].strip("/")

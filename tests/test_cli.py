@@ -342,3 +342,14 @@ def test_without_ray_the_command_that_installs_it_is_told(tmp_path: Path, pair: 
     assert refused("-tp", pair[0], "-o", tmp_path / "out", "--engine", "ray") == (
         '--engine ray needs Ray: run pip install "tb_graph_ascend[ray]"')
     assert not (tmp_path / "out").exists()
+
+
+def test_an_output_directory_without_a_name(pair: tuple[str, str]) -> None:
+    assert refused("-tp", pair[0], "-o", "") == "-o names no directory: leave it out for the directory output"
+
+
+def test_a_current_directory_that_is_gone(tmp_path: Path, pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert refused("-tp", pair[0], "-o", "out") == "the current directory: No such file or directory"

@@ -81,6 +81,11 @@ def test_runs_are_found_at_any_depth_and_listed_in_natural_order(tmp_path):
     assert Server(tmp_path).names() == ["a/1/2/3/4/build_1", "b/compare_9", "b/compare_10"]
 
 
+def test_a_conversion_that_is_not_finished_is_not_listed(logs):
+    write_run(str(logs / ".unfinished_compare_2"), manifest=False)
+    assert Server(logs).names() == ["compare_1"]
+
+
 def test_the_log_directory_may_itself_be_a_run(logs):
     assert Server(logs / "compare_1").names() == ["."]
 

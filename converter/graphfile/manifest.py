@@ -15,6 +15,7 @@ from converter.graphfile.container import write_atomically
 
 MANIFEST_NAME = "manifest.json"
 MANIFEST_FORMAT = 1
+UNFINISHED_PREFIX = ".unfinished_"  # of the directory of a conversion that is still running, or that was killed
 
 
 @dataclass(frozen=True)
