@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import stat
@@ -268,6 +269,18 @@ def test_a_dump_that_may_not_be_read(stranger: Path) -> None:
 
 
 # ---- where results go ----
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_full_disk_leaves_nothing(tmp_path: Path, jobs: str) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))  # bytes; as good as a full disk
+    try:
+        said = refused("-tp", RANKS / "target", "-gp", RANKS / "golden", "-o", tmp_path / "out", "--jobs", jobs)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert said.endswith("cannot be written: File too large")
+    assert files_below(tmp_path) == []
 
 
 @pytest.mark.parametrize("place", ["file", "file/below"])
