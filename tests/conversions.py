@@ -34,21 +34,12 @@ class Result:
 
     def pairs(self) -> dict[str, list[str]]:
         """First target node name → golden node names."""
-        found, start_t, start_g = {}, 0, 0
-        for number in range(self.pairing.count):
-            end_t, end_g = int(self.pairing.target_end[number]), int(self.pairing.golden_end[number])
-            nodes = self.pairing.golden_nodes[start_g:end_g].tolist()
-            found[self.target.tree.names[self.pairing.target_nodes[start_t]]] = [self.golden.tree.names[node] for node in nodes]
-            start_t, start_g = end_t, end_g
-        return found
-
-    def first_nodes(self) -> np.ndarray:
-        """[pairs] first target node."""
-        return self.pairing.target_nodes[np.concatenate([[0], self.pairing.target_end[:-1]])]
+        mine, other = self.target.tree.names, self.golden.tree.names
+        return {mine[nodes[0]]: [other[node] for node in golden_nodes] for nodes, golden_nodes in self.pairing.nodes()}
 
     def modules(self) -> np.ndarray:
         """[pairs] bool: a module call or a parameter gradient."""
-        kinds = self.target.tree.kind[self.first_nodes()]
+        kinds = self.target.tree.kind[self.pairing.first_target_nodes()]
         return (kinds == NodeKind.MODULE) | (kinds == NodeKind.PARAMETERS_GRAD)
 
     def count(self, status: Status) -> int:

@@ -36,7 +36,7 @@ def status_of(found: Result, reason: str) -> set[int]:
 
 def culprits(found: Result, path: str) -> set[int]:
     """Statuses of the rows of one target module."""
-    names = [found.target.tree.names[node] for node in found.first_nodes().tolist()]
+    names = [found.target.tree.names[node] for node in found.pairing.first_target_nodes().tolist()]
     pairs = np.repeat(np.arange(found.pairing.count), np.diff(found.comparison.row_end, prepend=0))
     mine = np.array([path in names[pair] for pair in pairs.tolist()])
     return set(found.verdicts.row_status[mine].tolist())

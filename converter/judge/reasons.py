@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reason:
-    """One kind of finding about a row. `{name}` in a sentence is an argument of the row's note."""
+    """One kind of finding about a row. `{name}` in a sentence is an argument of the row's note, `{name_zh}` its Chinese text."""
 
     code: int  # 0..31: the bit in reason masks; never reused for something else (16 was one that no row ever had)
     id: str
@@ -45,7 +45,7 @@ DIFFERENT_KIND = Reason(
     "different_kind",
     "not_comparable",
     "cannot be compared, different things: {target} against {golden}",
-    "无法比较，含义不同：{target} 对 {golden}",
+    "无法比较，含义不同：{target_zh} 对 {golden_zh}",
 )
 NOT_AVAILABLE = Reason(11, "not_available", "not_comparable", "cannot be compared: {why}", "无法比较：{why_zh}")
 PRECISION = Reason(
@@ -62,7 +62,7 @@ NOISE = Reason(
     "both sides are rounding noise: {target} and {golden} where {scale} was added up",
     "两侧均为舍入噪声：{target} 与 {golden}，而参与累加的量级为 {scale}",
 )
-IGNORED = Reason(14, "ignored", "note", "not judged by policy: {why}", "按策略不判定：{why}")
+IGNORED = Reason(14, "ignored", "note", "not judged by policy: {why}", "按策略不判定：{why_zh}")
 OTHER_CODE = Reason(15, "other_code", "note", "only {side} has it; the pair joins different code", "仅 {side} 侧存在；两侧实现不同")
 SHARDED = Reason(
     17,

@@ -41,9 +41,18 @@ def row_arguments(
     reason: Reason,
     note: Note | None,
 ) -> dict[str, str]:
-    """What a reason's sentence names, for one row: from its note, or from the columns (docs/graph_file.md)."""
-    if note is not None:
-        return note.arguments
+    """What a reason's sentence names, for one row: from the columns, and before those from its note (docs/graph_file.md)."""
+    return {**_from_columns(comparison, statistic, error, tolerance, row, reason), **(note.arguments if note is not None else {})}
+
+
+def _from_columns(
+    comparison: Comparison,
+    statistic: NDArray[np.uint8],
+    error: NDArray[np.floating],
+    tolerance: NDArray[np.floating],
+    row: int,
+    reason: Reason,
+) -> dict[str, str]:
     t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
     if reason.code in (reasons.MISSING.code, reasons.OTHER_CODE.code):
         return {"side": "target" if t >= 0 else "golden"}
