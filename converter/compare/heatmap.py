@@ -1,7 +1,7 @@
 """Where in a tensor two sides differ: the elements as a grid of tokens × channels, put together to at most 256 × 256 cells.
 
 The last axis is the channels, all others together are the tokens: [s, b, h] and [b, h, w, c] become [s·b, h] and [b·h·w, c], a bias [c] is
-one token, a scalar one element. Both sides must lie in one shape already (`operands.arranged_as`).
+one token, a scalar one element. Both sides must lie in one shape already (tensor_operands.py).
 """
 
 from __future__ import annotations
