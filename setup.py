@@ -20,7 +20,6 @@ DEPENDENCIES = [
 
 EXTRAS = {
     "torch": ["torch"],  # rare forms of .pt files: older than torch 1.6, sparse, quantised; the usual form needs no torch
-    "mindspore": ["mindspore"],
     "ray": ["ray", "fsspec"],  # graph-convert --engine ray
     "remote": ["fsspec"],  # log directories and dumps at s3://, gs://, …; with the driver of the scheme (s3fs, gcsfs, …)
 }
