@@ -1,4 +1,4 @@
-"""Models written twice: GPT-2, GPT-NeoX and a mixture of experts against Megatron-Core, BERT split and fused, a CNN in MindSpore and PyTorch."""
+"""Models written twice: GPT-2, GPT-NeoX, a mixture of experts against Megatron-Core; BERT split and fused; a CNN in two frameworks."""
 
 from __future__ import annotations
 
