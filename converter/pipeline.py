@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Callable, Optional
 
 from converter.dumps.layout import RankDirectory, find_ranks, pair_ranks
@@ -36,9 +37,11 @@ from converter.match.pins import read_pins
 from converter.options import Options, as_text
 from converter.outputs.tables import WANTED_TABLES, table_frame, table_texts
 from converter.rank_task import RankData, RankTask, convert_rank, write_rank
-from converter.remote import exists, is_local_file, local_dump, mirror_names, remove, rename, write_file
+from converter.remote import exists, is_local_file, local_dump, mirror_names, read_chunks, remove, rename, write_file
 from converter.report import graph_report, whole_report
 from converter.version import TOOL
+
+PARTS = "parts"  # directory of the ranks' parts of tables, while a conversion runs
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class RankOutcome:
     step: int
     rank: int
     report: dict[str, Any]
-    tables: dict[str, str] = field(default_factory=dict)  # --pairs, --csv, --junit: this rank's part of the text
+    tables: dict[str, str] = field(default_factory=dict)  # --pairs, --csv, --junit: the file with this rank's part
     unknown: Optional[list[Unknown]] = None
     timings: dict[str, float] = field(default_factory=dict)
     compared: int = 0  # rows that were compared
@@ -128,6 +131,8 @@ def convert(options: Options, progress: Any) -> Conversion:
         write_file(f"{hidden}/{MANIFEST_NAME}", [manifest_bytes(kind, TOOL, tasks[0].created, entries)])
         report = whole_report(TOOL, list(options.command), [_entry(outcome, os.path.basename(directory)) for outcome in outcomes])
         _write_reports(options, report, outcomes)
+        if tables:
+            remove(f"{hidden}/{PARTS}")
         rename(hidden, directory)
         finished = True
     except OSError as error:
@@ -305,10 +310,12 @@ def _written(task: RankTask, data: RankData, hidden: str, tables: list[str]) -> 
     start = time.perf_counter()
     file = graph_file_name(task.step, task.rank)
     write_rank(data, lambda chunks: write_file(f"{hidden}/{file}", chunks))
-    texts = table_texts(data.content, tables)
+    parts = {name: f"{hidden}/{PARTS}/{file}.{name}" for name in tables}  # not in memory: there may be thousands of ranks
+    for name, text in table_texts(data.content, tables).items():
+        write_file(parts[name], [text.encode("utf-8")])
     data.timings["write"] = time.perf_counter() - start
     rows = data.content.comparison.rows if data.content.comparison is not None else 0
-    return RankOutcome(task.step, task.rank, graph_report(data, file), texts, data.unknown, data.timings, rows)
+    return RankOutcome(task.step, task.rank, graph_report(data, file), parts, data.unknown, data.timings, rows)
 
 
 def _fault(error: Exception) -> str:
@@ -326,17 +333,15 @@ def _entry(outcome: RankOutcome, directory: str) -> dict[str, Any]:
 
 
 def _write_reports(options: Options, report: dict[str, Any], outcomes: list[RankOutcome]) -> None:
-    texts = {}
     if options.report:
-        texts[options.report] = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        write_file(options.report, [(json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8")])
     for name in WANTED_TABLES:
         path = getattr(options, name)
         if path:
-            header, footer = table_frame(name)
-            texts[path] = header + "".join(outcome.tables.get(name, "") for outcome in outcomes) + footer
+            head, tail = (text.encode("utf-8") for text in table_frame(name))
+            parts = (read_chunks(outcome.tables[name]) for outcome in outcomes if name in outcome.tables)
+            write_file(path, chain([head], chain.from_iterable(parts), [tail]))
     if options.timings:
         stages = ("read", "match", "compare", "judge", "write")
         sums = {stage: sum(outcome.timings.get(stage, 0.0) for outcome in outcomes) for stage in stages}
-        texts[options.timings] = json.dumps(sums, indent=1) + "\n"
-    for path, text in texts.items():
-        write_file(path, [text.encode("utf-8")])
+        write_file(options.timings, [(json.dumps(sums, indent=1) + "\n").encode("utf-8")])

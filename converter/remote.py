@@ -22,6 +22,7 @@ JSON_FILES = ("dump.json", "construct.json", "stack.json")
 TENSOR_DIRECTORY = "dump_tensor_data"
 # Levels below the given address that may hold rank directories: step, rank, and the files themselves.
 DEEPEST = 3
+CHUNK = 1 << 20  # bytes read at a time
 
 
 def mirror_names(address: str, directory: str) -> None:
@@ -106,6 +107,17 @@ def write_file(path: str, chunks: Iterable[bytes]) -> int:
             for chunk in chunks:
                 size += stream.write(chunk)
         return size
+
+
+def read_chunks(path: str) -> Iterator[bytes]:
+    """A file in pieces of 1 MiB. Raises OSError."""
+    if not is_remote(path):
+        with open(path, "rb") as local:
+            yield from iter(lambda: local.read(CHUNK), b"")
+        return
+    files, place = remote_files(path)
+    with _told_as_os_error(path), files.open(place, "rb") as stream:
+        yield from iter(lambda: stream.read(CHUNK), b"")
 
 
 def is_local_file(path: str) -> bool:
