@@ -5,11 +5,10 @@ Their weights and outputs are the same, their inputs are not: one is taken befor
 
 from __future__ import annotations
 
-from converter.dumps.columns import LeafKind, Role
+from converter.compare.lone_vectors import Rows, lone_vectors
+from converter.dumps.columns import Role
 from converter.tree.columns import Direction, NodeKind
 from converter.tree.graph import Graph
-
-Rows = list[tuple[int, int]]
 
 
 class InnerNorms:
@@ -52,13 +51,4 @@ def _role(a: int, b: int, target: Graph, golden: Graph) -> int:
 def _lone_norms(rows: Rows, side: int, graph: Graph) -> list[int]:
     """Vector parameters of one side only whose name speaks of a norm ("layer_norm_weight")."""
     leaves = graph.leaves
-    return [
-        row[side]
-        for row in rows
-        if row[1 - side] < 0 <= row[side] < leaves.rows
-        and leaves.role[row[side]] == Role.PARAMETER
-        and leaves.kind[row[side]] == LeafKind.TENSOR
-        and "norm" in leaves.strings[int(leaves.name[row[side]])].lower()
-        and leaves.shape[row[side]] >= 0
-        and len(leaves.shapes[int(leaves.shape[row[side]])]) == 1
-    ]
+    return [row for row in lone_vectors(rows, side, graph, Role.PARAMETER) if "norm" in leaves.strings[int(leaves.name[row])].lower()]

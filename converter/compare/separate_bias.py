@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from converter.compare.composition import Composer
+from converter.compare.lone_vectors import Rows, lone_vectors
 from converter.dumps.columns import MAX, MEAN, MIN, NORM, PRESENT_MAX, PRESENT_MEAN, PRESENT_MIN, LeafKind, Role
 from converter.tree.graph import Graph
 
 # Outputs of which no statistic differs by more than this (of the largest element) are the same without any bias: rounding.
 SAME = 2e-5
-
-Rows = list[tuple[int, int]]
 
 
 def with_separate_bias(rows: Rows, target: Graph, composer_t: Composer, golden: Graph, composer_g: Composer) -> Rows:
@@ -18,7 +17,7 @@ def with_separate_bias(rows: Rows, target: Graph, composer_t: Composer, golden: 
     Recognised by an output that only one side has: a vector as long as the last axis of the first output. The mean of
     the sum is the sum of the means; its other statistics do not follow and are not compared.
     """
-    lone_t, lone_g = _lone_vectors(rows, 0, target), _lone_vectors(rows, 1, golden)
+    lone_t, lone_g = lone_vectors(rows, 0, target, Role.OUTPUT), lone_vectors(rows, 1, golden, Role.OUTPUT)
     if len(lone_t) + len(lone_g) != 1:
         return rows
     side, graph, composer = (0, target, composer_t) if lone_t else (1, golden, composer_g)
@@ -36,19 +35,6 @@ def with_separate_bias(rows: Rows, target: Graph, composer_t: Composer, golden: 
         kept[position if kept[position] == row else kept.index(row)] = (summed, other) if side == 0 else (other, summed)
         return kept
     return rows
-
-
-def _lone_vectors(rows: Rows, side: int, graph: Graph) -> list[int]:
-    leaves = graph.leaves
-    return [
-        row[side]
-        for row in rows
-        if row[1 - side] < 0 <= row[side] < leaves.rows
-        and leaves.role[row[side]] == Role.OUTPUT
-        and leaves.kind[row[side]] == LeafKind.TENSOR
-        and leaves.shape[row[side]] >= 0
-        and len(leaves.shapes[int(leaves.shape[row[side]])]) == 1
-    ]
 
 
 def _fits(target: Graph, golden: Graph, row: tuple[int, int], graph: Graph, bias: int, side: int) -> bool:

@@ -170,26 +170,7 @@ def divergence_sentence(
     roles = {"parameter": (Role.PARAMETER,), "introduced": (Role.OUTPUT, Role.GRADIENT)}.get(
         kind, (Role.INPUT, Role.KWARG) if witness != pair or (kind == "gap" and pairs.bad_input[witness]) else (Role.OUTPUT, Role.GRADIENT)
     )
-    row = _worst_row(comparison, rows, witness, roles)
-    what, number_text, number_zh = "", "", ""
-    if row >= 0:
-        what = row_name(comparison, row)
-        reason = next(
-            (
-                r
-                for r in (reasons.NONFINITE, reasons.STATISTICS, *CATALOGUE)
-                if int(rows.reasons[row]) >> r.code & 1 and r.severity != "note"
-            ),
-            None,
-        )
-        if reason is not None:
-            note = notes_by_row(rows.notes).get((row, reason.code))
-            arguments = row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reason, note)
-            number_text, number_zh = sentence(reason, arguments), sentence(reason, arguments, chinese=True)
-        if int(rows.reasons[row]) >> reasons.SCALED.code & 1:
-            arguments = row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reasons.SCALED, None)
-            number_text += f"; {sentence(reasons.SCALED, arguments)}"
-            number_zh += f"；{sentence(reasons.SCALED, arguments, chinese=True)}"
+    what, number_text, number_zh = _difference(comparison, rows, _worst_row(comparison, rows, witness, roles))
     seen = target.tree.names[int(pairs.node[witness])]
     before = target.tree.names[int(pairs.node[after])] if after >= 0 else ""
     if kind == "parameter":
@@ -217,6 +198,22 @@ def divergence_sentence(
         f"everything compared inside agrees, its {what} differs: the difference arises {place}: {number_text}",
         f"内部已比较的部分一致，其 {what} 不一致：差异产生于 {before + ' 之后' if before else '其内部'}：{number_zh}",
     )
+
+
+def _difference(comparison: Comparison, rows: RowVerdicts, row: int) -> tuple[str, str, str]:
+    """(name of a row, how it differs in English, in Chinese): by its first reason that is more than a note, and the common factor."""
+    if row < 0:
+        return "", "", ""
+    notes = notes_by_row(rows.notes)
+    has = int(rows.reasons[row])
+    first = [r for r in (reasons.NONFINITE, reasons.STATISTICS, *CATALOGUE) if has >> r.code & 1 and r.severity != "note"][:1]
+    told = first + [reasons.SCALED] * (has >> reasons.SCALED.code & 1)
+    arguments = [
+        row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reason, notes.get((row, reason.code))) for reason in told
+    ]
+    english = "; ".join(sentence(reason, given) for reason, given in zip(told, arguments))
+    chinese = "；".join(sentence(reason, given, chinese=True) for reason, given in zip(told, arguments))
+    return row_name(comparison, row), english, chinese
 
 
 def _worst_row(comparison: Comparison, rows: RowVerdicts, pair: int, roles: tuple[Role, ...]) -> int:
