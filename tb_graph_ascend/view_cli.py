@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -14,10 +15,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """0 done; 1 doctor found something wrong; 2 bad input or usage."""
     options = _parser().parse_args(arguments)
     try:
-        return int(options.command(options))
+        code = int(options.command(options))
+        sys.stdout.flush()
+        return code
     except UserError as problem:
         print(f"graph-view: {problem}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # `| head`: whoever closed standard output does not want to know
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain about it once more at its end
+        return 0
     except KeyboardInterrupt:
         return 130
 

@@ -6,6 +6,8 @@ import base64
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -132,6 +134,15 @@ def test_the_doctors_exit_code_says_whether_something_is_wrong(monkeypatch, caps
     monkeypatch.setattr("tb_graph_ascend.doctor.about_plugins", lambda: iter([Finding(False, "broken", "mend it")]))
     assert main(["doctor"]) == 1
     assert "mend it" in capsys.readouterr().out
+
+
+def test_nobody_reading_the_doctor_any_more_is_no_error(logs):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "tb_graph_ascend.view_cli", "doctor", str(logs)]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # ---------------------------------------------------------------- export
