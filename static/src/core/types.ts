@@ -18,8 +18,6 @@ export const Status = { none: 0, pass: 1, warning: 2, error: 3, notComparable: 4
 export const Cause = { none: 0, clean: 1, parameter: 2, introduced: 3, amplified: 4, inherited: 5, recovered: 6 } as const;
 
 export const FLAG_RECOMPUTED = 1;
-export const FLAG_HAS_DATA = 2;
-export const FLAG_INPLACE = 4;
 export const NO_CALL = -1;
 
 /**
