@@ -1,0 +1,1 @@
+"""Writes and reads graph files (docs/graph_file.md)."""
