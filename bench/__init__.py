@@ -1,1 +1,1 @@
-"""Measurements: `python -m bench.convert`, `python -m bench.match_score`. None of it is installed."""
+"""Measurements: `python -m bench.convert`, `match_score`, `serve_load`, `break_convert`. None of it is installed."""

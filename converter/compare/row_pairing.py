@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Callable
 
 from converter.compare.broadcast import is_repeated
 from converter.compare.dtypes import category
@@ -168,7 +169,10 @@ def _size(side: Side, row: int) -> tuple[object, ...]:
     return (_dtype_category(side, row), math.prod(_shape(side, row)))
 
 
-def _by_description(target: Side, left: list[int], golden: Side, right: list[int], describe) -> list[tuple[int, int]]:  # type: ignore[no-untyped-def]
+def _by_description(
+    target: Side, left: list[int], golden: Side, right: list[int], describe: Callable[[Side, int], tuple[object, ...]]
+) -> list[tuple[int, int]]:
+    """Tensors of equal description: those with equal statistics first, then in order; what is left over on one side makes them ambiguous."""
     kinds: dict[tuple[object, ...], tuple[list[int], list[int]]] = {}
     for row in left:
         kinds.setdefault(describe(target, row), ([], []))[0].append(row)

@@ -16,6 +16,7 @@ have, are judged like any other; uninitialised results pass in checksum mode too
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from converter.tree.graph import Graph
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
+Mark = Callable[[Flags, str, Reason], None]  # (rows, key of MESSAGES, reason)
 
 MESSAGES = {
     "nonfinite": "error: There is nan/inf/-inf in the maximum or minimum value of NPU.",
@@ -157,7 +159,7 @@ def _facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: Grap
     )
 
 
-def _rules(comparison: Comparison, facts: _Facts, thresholds: MsprobeThresholds, mark) -> None:  # type: ignore[no-untyped-def]
+def _rules(comparison: Comparison, facts: _Facts, thresholds: MsprobeThresholds, mark: Mark) -> None:
     """The rules of statistics and of tensor mode, in the peer's order."""
     left, right = comparison.target, comparison.golden
     t, g = comparison.target_row, comparison.golden_row
@@ -196,7 +198,7 @@ def _rules(comparison: Comparison, facts: _Facts, thresholds: MsprobeThresholds,
         mark(_first_rows(outputs, facts, grown & facts.uses_inputs), "growth", reasons.STATISTICS)
 
 
-def _checksum_rules(comparison: Comparison, facts: _Facts, mark) -> None:  # type: ignore[no-untyped-def]
+def _checksum_rules(comparison: Comparison, facts: _Facts, mark: Mark) -> None:
     """Only the checksums count; of scalars the text of the value. Nothing else is checked."""
     left, right = comparison.target, comparison.golden
     texts_t, texts_g = _same_numbers(left.strings, right.strings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +122,7 @@ def _pair_facts(pairing: Pairing, target: Graph, golden: Graph) -> tuple[Flags, 
     return same, exact, backward
 
 
-def _translate(left: list[str], right: list[str], meaning) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # type: ignore[no-untyped-def]
+def _translate(left: list[str], right: list[str], meaning: Callable[[str], str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers for the meanings of two string tables: equal numbers = equal meaning. The last entry serves id -1."""
     numbers: dict[str, int] = {}
     return (
