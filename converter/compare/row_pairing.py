@@ -172,7 +172,7 @@ def _size(side: Side, row: int) -> tuple[object, ...]:
 def _by_description(
     target: Side, left: list[int], golden: Side, right: list[int], describe: Callable[[Side, int], tuple[object, ...]]
 ) -> list[tuple[int, int]]:
-    """Tensors of equal description: those with equal statistics first, then in order; what is left over on one side makes them ambiguous."""
+    """Tensors of equal description: those with equal statistics first, then in order, as ambiguous where the numbers of tensors differ."""
     kinds: dict[tuple[object, ...], tuple[list[int], list[int]]] = {}
     for row in left:
         kinds.setdefault(describe(target, row), ([], []))[0].append(row)
