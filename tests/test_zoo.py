@@ -84,6 +84,15 @@ def test_experts_that_weigh_inside_or_behind_are_not_comparable_and_no_error() -
     assert all("router" in name or "experts" in name for name in names)
 
 
+def test_stacked_experts_are_compared_with_one_module_each() -> None:
+    found = result(f"{EXPERTS}/hf", f"{EXPERTS}/own")
+    leaves, rows = found.comparison.target, found.comparison
+    names = [leaves.strings[leaves.name[row]] if row >= 0 else "" for row in rows.target_row.tolist()]
+    stacked = [entry.row for entry in rows.golden_compositions if entry.relation == "stack"]
+    joined = [name for name, row in zip(names, rows.golden_row.tolist()) if row in stacked]
+    assert sorted(joined) == ["down_proj"] * 3 + ["gate_up_proj"] * 3
+
+
 BUGS = [
     (f"{GPT2}/megatron_bug_fc1_bias", f"{GPT2}/hf", "parameter", "decoder.layers.1.mlp.linear_fc1", "transformer.h.1.mlp.c_fc"),
     (f"{GPT2}/neutral_bug_weight", f"{GPT2}/hf", "parameter", "Module.e1.c3.b1", "transformer.h.1.mlp.c_proj"),
@@ -95,6 +104,13 @@ BUGS = [
         "parameter",
         "layers.1.mlp.experts.local_experts.3.linear_fc1",
         "layers.1.feed_forward.experts.3.w1",
+    ),
+    (
+        f"{EXPERTS}/megatron_bug_expert",
+        f"{EXPERTS}/hf",
+        "parameter",
+        "layers.1.mlp.experts.local_experts.3.linear_fc1",
+        "layers.1.mlp.experts.MixtralExperts",
     ),
     (f"{CNN}/torch_bug_batch_norm_eps", f"{CNN}/mindspore", "introduced", "net.bn1", "net.stem.normalization"),
 ]

@@ -105,7 +105,11 @@ class Composer:
         """The row of an output to which a bias is added that the module returns apart: only its mean is known."""
         return self._compose([output, bias], "sum", _shape(self._leaves, output))
 
-    def _compose(self, rows: list[int], relation: str, like: tuple[int, ...]) -> int:
+    def stacked(self, rows: list[int], like: tuple[int, ...]) -> int:
+        """The row of several parameters put together in one tensor of the shape `like` (the experts of a layer)."""
+        return self._compose(rows, "stack", like, shape=like)
+
+    def _compose(self, rows: list[int], relation: str, like: tuple[int, ...], shape: tuple[int, ...] = ()) -> int:
         leaves = self._leaves
         values = leaves.statistics[rows]
         sizes = np.array([math.prod(_shape(leaves, row)) for row in rows], np.float64)
@@ -123,7 +127,7 @@ class Composer:
                     float((values[:, MEAN] * sizes).sum() / max(sizes.sum(), 1.0)),
                     float(np.sqrt((values[:, NORM] ** 2).sum())),
                 )
-            shape = joined_shape([_shape(leaves, row) for row in rows], like)
+            shape = shape or joined_shape([_shape(leaves, row) for row in rows], like)
         self._parts.append((tuple(int(row) for row in rows), relation))
         self._statistics.append(statistics)
         self._present.append(present)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from converter.compare.columns import Comparison, Composition
 from converter.compare.composition import Composer
 from converter.compare.inner_norm import InnerNorms
+from converter.compare.other_level import join_across_levels
 from converter.compare.row_pairing import Side, pair_rows, parameter_aliases
 from converter.compare.separate_bias import with_separate_bias
 from converter.compare.statistics import scale_aware_errors
@@ -51,6 +52,8 @@ def compare(target: Graph, golden: Graph, pairing: Pairing, mode: str) -> Compar
         rows = inner_norms.without_inputs(rows, target, nodes_t[0], golden)
         rows = with_separate_bias(rows, target, composer_t, golden, composer_g)
         single[pair] = rows
+    join_across_levels(single, target, composer_t, golden, composer_g, pairing)
+    for pair, rows in single.items():
         counts[pair] = len(rows)
     row_end = np.cumsum(counts, dtype=np.int64)
     total = int(row_end[-1]) if len(row_end) else 0

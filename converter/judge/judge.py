@@ -12,7 +12,7 @@ from converter.dumps.columns import Role
 from converter.judge.causes import PairFacts, causes, pair_facts, settle_enclosing, settle_followers
 from converter.judge.decomposition import without_other_decompositions
 from converter.judge.divergence import BACKWARD_PHASE, FORWARD_PHASE, Finding, children_of_pairs, find_first, phases
-from converter.judge.place import lone_calls, part_of_row, told_nodes
+from converter.judge.place import Evidence, golden_parts, lone_calls, target_part, told_nodes
 from converter.judge.policy import Policy
 from converter.judge.row_facts import RowFacts, row_facts
 from converter.judge.rows import RowVerdicts, judge_rows
@@ -46,6 +46,7 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
         settle_followers(cause, pairs, finding.place if finding.place >= 0 else finding.seen, phase[pairs.node], wanted, policy)
     settle_enclosing(cause, pairs, target, {finding.place for finding in found.values()})
     status = _with_collections(pairs, cause, target)
+    evidence = Evidence(comparison, rows, pairs, pairing, target, golden, target.node_of_row(), golden.node_of_row())
     return Verdicts(
         row_status=rows.status,
         row_reasons=rows.reasons,
@@ -59,18 +60,18 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
         input_error=pairs.input_error.astype(np.float32),
         parameter_error=pairs.parameter_error.astype(np.float32),
         reasons=pairs.reasons,
-        forward=_divergence(found.get(FORWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
-        backward=_divergence(found.get(BACKWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
+        forward=_divergence(found.get(FORWARD_PHASE), evidence),
+        backward=_divergence(found.get(BACKWARD_PHASE), evidence),
         micro_steps=[
             (
-                _divergence(one.get(FORWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
-                _divergence(one.get(BACKWARD_PHASE), comparison, rows, pairs, pairing, target, golden),
+                _divergence(one.get(FORWARD_PHASE), evidence),
+                _divergence(one.get(BACKWARD_PHASE), evidence),
             )
             for one in by_step
         ]
         if target.tree.micro_steps > 1
         else [],
-        parameters=_parameters(comparison, facts, rows, pairs, cause, pairing, target, golden),
+        parameters=_parameters(facts, cause, evidence),
         policy_name=policy.name,
         policy_text=policy.text,
         warnings=_noise_message(rows),
@@ -122,14 +123,14 @@ def _with_collections(pairs: PairFacts, cause: NDArray[np.uint8], target: Graph)
     return status
 
 
-def _divergence(
-    finding: Finding | None, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, target: Graph, golden: Graph
-) -> FirstDivergence | None:
+def _divergence(finding: Finding | None, evidence: Evidence) -> FirstDivergence | None:
     if finding is None:
         return None
+    comparison, rows, pairs = evidence.comparison, evidence.rows, evidence.pairs
+    pairing, target, golden = evidence.pairing, evidence.target, evidence.golden
     # A gap at the root has no pair of its own: the call whose inputs differ first stands for it.
     pair = finding.place if finding.place >= 0 else finding.seen
-    node, others = told_nodes(finding, comparison, rows, pairs, pairing, target, golden)
+    node, others = told_nodes(finding, evidence)
     witness = finding.seen if finding.kind == "gap" and finding.seen >= 0 else pair
     lone = lone_calls(finding, pairs, pairing, target.tree, golden.tree)
     english, chinese = divergence_sentence(finding.kind, comparison, rows, pairs, target, pair, witness, finding.after, lone)
@@ -157,24 +158,17 @@ def _error_of(finding: Finding, pairs: PairFacts, pair: int, witness: int) -> fl
     return measured[0] if measured else 0.0
 
 
-def _parameters(
-    comparison: Comparison,
-    facts: RowFacts,
-    rows: RowVerdicts,
-    pairs: PairFacts,
-    cause: NDArray[np.uint8],
-    pairing: Pairing,
-    target: Graph,
-    golden: Graph,
-) -> list[ParameterDifference]:
+def _parameters(facts: RowFacts, cause: NDArray[np.uint8], evidence: Evidence) -> list[ParameterDifference]:
     """Parameters that differ, then gradients that differ on their own account, in call order; each tensor once."""
+    comparison, rows, pairs = evidence.comparison, evidence.rows, evidence.pairs
+    target, golden = evidence.target, evidence.golden
     bad = (rows.status == Status.WARNING) | (rows.status == Status.ERROR)
     found: list[ParameterDifference] = []
     seen: set[tuple[str, str]] = set()
     for gradient, role in ((False, Role.PARAMETER), (True, Role.GRADIENT)):
         for row in np.flatnonzero(bad & facts.both & (facts.role == role)).tolist():
             pair = int(facts.pair[row])
-            part = part_of_row(comparison, rows, pairing, pair, row)
+            part = target_part(evidence, pair, row)
             node = part if part >= 0 else int(pairs.node[pair])
             if gradient and cause[pair] != Cause.INTRODUCED:
                 continue
@@ -185,7 +179,8 @@ def _parameters(
             if key in seen and not gradient:
                 continue
             seen.add(key)
-            others = tuple(f"{golden.tree.names[other]}.{middle}{name}" for other in pairing.golden_nodes_of(pair))
+            texts, names = comparison.golden.strings, comparison.golden.name
+            others = tuple(f"{golden.tree.names[other]}.{middle}{texts[names[leaf]]}" for other, leaf in golden_parts(evidence, row))
             found.append(
                 ParameterDifference(pair, node, f"{target.tree.names[node]}.{middle}{name}", others, float(rows.error[row]), gradient)
             )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from converter.compare.columns import Comparison
+import numpy as np
+from numpy.typing import NDArray
+
+from converter.compare.columns import Comparison, Composition
 from converter.dumps.columns import MAX, MIN, Role
 from converter.judge.causes import PairFacts
 from converter.judge.divergence import Finding
@@ -16,18 +19,39 @@ from converter.tree.graph import Graph
 
 # More calls than this between two paired ones say nothing: the code is simply another.
 MOST_LONE_CALLS = 4
+# A tensor of more parts than this (the experts of a layer) is told at the module around them.
+MOST_PARTS = 8
 
 
-def told_nodes(
-    finding: Finding, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, target: Graph, golden: Graph
-) -> tuple[int, tuple[int, ...]]:
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that has been found out of one comparison."""
+
+    comparison: Comparison
+    rows: RowVerdicts
+    pairs: PairFacts
+    pairing: Pairing
+    target: Graph
+    golden: Graph
+    target_owner: NDArray[np.int64]  # [target leaves] node
+    golden_owner: NDArray[np.int64]
+
+
+def told_nodes(finding: Finding, evidence: Evidence) -> tuple[int, tuple[int, ...]]:
     """(target node, golden nodes) that name the place: modules wherever there is one, since a person looks for those.
 
     An API call is told at the module that makes it; a gap at the innermost module around the last clean call and the first
-    diverged one, paired or not; a fused layer at the part that sticks out.
+    diverged one, paired or not; a fused layer at the part that sticks out; a parameter at the module that holds it.
     """
+    pairs, pairing, target, golden = evidence.pairs, evidence.pairing, evidence.target, evidence.golden
     pair = finding.place if finding.place >= 0 else finding.seen
-    node, others = responsible_part(finding, comparison, rows, pairs, pairing, pair), tuple(pairing.golden_nodes_of(pair))
+    node, others = int(pairs.node[pair]), tuple(pairing.golden_nodes_of(pair))
+    row = _responsible_row(finding, evidence, pair)
+    if row >= 0:
+        part = target_part(evidence, pair, row)
+        node = part if part >= 0 else node
+        if finding.kind == "parameter":
+            others = tuple(dict.fromkeys(other for other, _ in golden_parts(evidence, row))) or others
     if finding.kind == "gap" and finding.seen >= 0:
         return _around_gap(finding, pairs, pairing, target.tree, golden.tree) or (node, others)
     if target.tree.kind[node] == NodeKind.API:
@@ -87,35 +111,59 @@ def lone_calls(finding: Finding, pairs: PairFacts, pairing: Pairing, target: Tre
     return found[0], found[1]
 
 
-def responsible_part(
-    finding: Finding, comparison: Comparison, rows: RowVerdicts, pairs: PairFacts, pairing: Pairing, pair: int
-) -> int:
-    """The target node to name for a pair: of several parts of a fused golden layer the one that a differing row points to."""
+def _responsible_row(finding: Finding, evidence: Evidence, pair: int) -> int:
+    """The first row of a pair that shows its finding; -1 if none does."""
+    comparison, rows = evidence.comparison, evidence.rows
     wanted = (Role.PARAMETER,) if finding.kind == "parameter" else (Role.OUTPUT, Role.GRADIENT)
     for row in comparison.rows_of(pair):
         t = int(comparison.target_row[row])
         if t >= 0 and comparison.target.role[t] in wanted and rows.status[row] in (Status.WARNING, Status.ERROR):
-            node = part_of_row(comparison, rows, pairing, pair, row)
-            if node >= 0:
-                return node
-    return int(pairs.node[pair])
-
-
-def part_of_row(comparison: Comparison, rows: RowVerdicts, pairing: Pairing, pair: int, row: int) -> int:
-    """Of the parts of a composed target row, the node whose own tensor cannot be golden's; -1 if none sticks out.
-
-    That is one that is not finite where golden is, or whose Max or Min lies outside golden's.
-    """
-    nodes = pairing.target_nodes_of(pair)
-    t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
-    parts = next((entry.parts for entry in comparison.target_compositions if entry.row == t), ())
-    if g < 0 or len(parts) != len(nodes):
-        return -1
-    whole = comparison.golden.statistics[g]
-    slack = float(rows.tolerance[row]) * max(abs(float(whole[MAX])), abs(float(whole[MIN])))
-    for node, part in zip(nodes, parts):
-        own = comparison.target.statistics[part]
-        broken = not np.isfinite(own).all() and bool(np.isfinite(whole).all())
-        if broken or own[MAX] > whole[MAX] + slack or own[MIN] < whole[MIN] - slack:
-            return int(node)
+            return row
     return -1
+
+
+def target_part(evidence: Evidence, pair: int, row: int) -> int:
+    """The target node whose tensor a row blames; of a composed one the part that cannot be golden's.
+
+    That is one that is not finite where golden is, or whose Max or Min lies outside golden's. If none sticks out: the module
+    around parts that lie deeper than the pair, or -1.
+    """
+    comparison, owner = evidence.comparison, evidence.target_owner
+    t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
+    parts = _parts(comparison.target_compositions, t)
+    if len(parts) == 1:
+        return int(owner[t])
+    nodes = owner[list(parts)]
+    if g >= 0:
+        whole = comparison.golden.statistics[g]
+        slack = float(evidence.rows.tolerance[row]) * max(abs(float(whole[MAX])), abs(float(whole[MIN])))
+        for node, part in zip(nodes.tolist(), parts):
+            own = comparison.target.statistics[part]
+            broken = not np.isfinite(own).all() and bool(np.isfinite(whole).all())
+            if broken or own[MAX] > whole[MAX] + slack or own[MIN] < whole[MIN] - slack:
+                return int(node)
+    return -1 if set(nodes.tolist()) <= set(evidence.pairing.target_nodes_of(pair)) else _enclosing(evidence.target.tree, nodes)
+
+
+def golden_parts(evidence: Evidence, row: int) -> list[tuple[int, int]]:
+    """(golden node, leaf) of everything a row's golden tensor is made of; of very many parts only the module around them."""
+    comparison, owner = evidence.comparison, evidence.golden_owner
+    g = int(comparison.golden_row[row])
+    if g < 0:
+        return []
+    parts = _parts(comparison.golden_compositions, g)
+    if len(parts) > MOST_PARTS:
+        return [(_enclosing(evidence.golden.tree, owner[list(parts)]), parts[0])]
+    return [(int(owner[part]), part) for part in parts]
+
+
+def _parts(compositions: list[Composition], row: int) -> tuple[int, ...]:
+    return next((entry.parts for entry in compositions if entry.row == row), (row,))
+
+
+def _enclosing(tree: Tree, nodes: NDArray[np.int64]) -> int:
+    """The innermost module around several nodes."""
+    node = int(nodes.min())
+    while node > 0 and not (node <= int(nodes.min()) and int(nodes.max()) < int(tree.end[node]) and tree.kind[node] == NodeKind.MODULE):
+        node = int(tree.parent[node])
+    return node
