@@ -168,7 +168,8 @@ def _warning_lines(graphs: list[dict[str, Any]]) -> list[str]:
 def _counts_line(place: str, entry: dict[str, Any]) -> str:
     status, causes, unmatched = entry["status"], entry["causes"], entry["unmatched"]
     differ = status["error"] + status["warning"]
-    origin = f" ({causes['parameter']} by parameters, {causes['introduced']} introduced, the others follow)" if differ else ""
+    others = ", the others follow" if differ > causes["parameter"] + causes["introduced"] else ""
+    origin = f" ({causes['parameter']} by parameters, {causes['introduced']} introduced{others})" if differ else ""
     return (
         f"{place}: {entry['pairs']['total']} pairs of {entry['target']['nodes']} and {entry['golden']['nodes']} nodes: "
         f"{status['pass']} agree, {differ} differ{origin}, {status['not_comparable']} cannot be compared; "

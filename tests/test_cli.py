@@ -150,8 +150,15 @@ def test_how_a_conversion_is_run_is_not_recorded() -> None:
 def test_overflow_check_is_in_the_report(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     nan = write_dump(str(tmp_path / "nan"), {LINEAR: entry([tensor()], [tensor(*[float("nan")] * 4)])})
-    assert convert("-tp", nan, "-oc", "-o", tmp_path / "out", "--report", report).code == 0
+    run = convert("-tp", nan, "-oc", "-o", tmp_path / "out", "--report", report)
+    assert run.code == 0
     assert strict_json(report.read_text())["graphs"][0]["overflow"]["target"]["first_nonfinite"]["node"] == LINEAR
+    assert f"the first NaN is in output 0 of {LINEAR}" in run.err and "target: overflow check: 1 " in run.err
+
+
+def test_overflow_check_that_found_nothing_says_so(tmp_path: Path, pair: tuple[str, str]) -> None:
+    assert "overflow check: nothing found" in convert("-tp", pair[1], "-oc", "-o", tmp_path / "out").err
+    assert "overflow check" not in convert("-tp", pair[1], "-o", tmp_path / "out").err
 
 
 def test_policy_msprobe_is_in_force(tmp_path: Path, pair: tuple[str, str]) -> None:

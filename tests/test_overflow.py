@@ -237,9 +237,12 @@ def test_the_report_has_levels_and_the_trace_of_each_side_where_they_are_asked_f
 
 
 def test_the_summary_tells_where_non_finite_values_begin() -> None:
-    overflow = {"target": {"first_nonfinite": {"reason": "the first NaN is in output 0 of A"}}, "golden": {"first_nonfinite": None}}
+    first = {"reason": "the first NaN is in output 0 of A"}
+    overflow = {"target": {"medium": 0, "high": 2, "critical": 1, "first_nonfinite": first},
+                "golden": {"medium": 0, "high": 0, "critical": 0, "first_nonfinite": None}}
     entry = {"step": 0, "rank": 0, "target": {"nodes": 3}, "overflow": overflow}
-    assert summary_lines({"graphs": [entry], "overall": None})[1:] == ["step 0 rank 0 target: the first NaN is in output 0 of A"]
+    assert summary_lines({"graphs": [entry], "overall": None})[1:] == [
+        "step 0 rank 0 target: overflow check: 1 critical, 2 high", "step 0 rank 0 target: the first NaN is in output 0 of A"]
 
 
 def real_side(name: str) -> GraphSide:

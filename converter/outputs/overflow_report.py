@@ -44,6 +44,14 @@ def _side(side: GraphSide) -> dict[str, Any]:
 
 
 def overflow_lines(place: str, entry: dict[str, Any]) -> list[str]:
-    """For the summary on the terminal: one line for each side of a report's entry that is not finite."""
-    return [f"{place} {side}: {found['first_nonfinite']['reason']}" for side, found in entry.get("overflow", {}).items()
-            if found["first_nonfinite"] is not None]
+    """For the summary on the terminal: what was found on each side of a report's entry, or that nothing was."""
+    if "overflow" not in entry:
+        return []
+    lines = []
+    for side, found in entry["overflow"].items():
+        counts = [f"{found[level]} {level}" for level in ("critical", "high", "medium") if found[level]]
+        if counts:
+            lines.append(f"{place} {side}: overflow check: {', '.join(counts)}")
+        if found["first_nonfinite"] is not None:
+            lines.append(f"{place} {side}: {found['first_nonfinite']['reason']}")
+    return lines or [f"{place}: overflow check: nothing found"]
