@@ -4,6 +4,8 @@ import { findingClasses, findings, neighbour, refOf, rowOfRef, type FindingFilte
 import { addWorst, measuringNames, metricLabel } from '../src/core/metrics';
 import { Names } from '../src/core/names';
 import { intensity, layerMatrix, layerStacks } from '../src/core/strip';
+import { Cause } from '../src/core/types';
+import { reasonSummary } from '../src/state/reasons';
 import type { Comparisons } from '../src/wire/blocks';
 import { graphOf, identity, outline, transformer } from './graphs';
 
@@ -168,5 +170,19 @@ describe('metrics of the elements', () => {
     const there = colour(graph, 'metric:MaxAbsErr', 0, Float32Array.from([0, 0.2]));
     expect([...there.target.classes].map((cls) => there.classes[cls].id)).toEqual(['none', 'clean', 'scale5']);
     expect([...colour(graph, 'metric:MaxAbsErr', 0).target.classes]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('the phrase of a finding', () => {
+  const nodes = outline('Module.a.A.forward.0');
+  const phrase = (cause: number, inputError: number): string => {
+    const graph = graphOf(nodes, nodes, identity(1));
+    graph.verdicts.cause[0] = cause;
+    graph.verdicts.inputError[0] = inputError;
+    return reasonSummary(graph, 0);
+  };
+
+  it('says of an introduced difference what its inputs were: a bare number would read as the name of one', () => {
+    expect([0, 0.02, Number.NaN].map((error) => phrase(Cause.introduced, error))).toEqual(['inputs agree', 'input error 2.0e-2', '']);
   });
 });

@@ -18,7 +18,8 @@ export function reasonSummary(open: Graph, pair: number): string {
     }
     case Cause.introduced:
       if (has('nonfinite')) return t('class.nonfinite');
-      return inputError[pair] >= 0 ? t('details.inputError', { error: formatError(inputError[pair]) || '0' }) : '';
+      if (inputError[pair] === 0) return t('details.inputsAgree');
+      return inputError[pair] > 0 ? t('details.inputError', { error: formatError(inputError[pair]) }) : '';
     default:
       return parameterError[pair] > 0 ? t('details.parameterError', { error: formatError(parameterError[pair]) }) : '';
   }

@@ -89,9 +89,15 @@ function parameterCard(open: Graph): CardText {
   const first = shown[0];
   const ref = divergenceRef(first.target_node, -1);
   const leaf = first.target.split('.').pop() ?? '';
-  const name = `${trailOf(open, ref, '').split(' · ').pop() ?? ''}.${leaf}`;
-  const big = own.length === 0 ? t('verdict.gradients', { count: formatCount(parameters.length) }) : own.length === 1 ? t('verdict.parameterDiffers') : t('verdict.parametersDiffer', { count: formatCount(own.length) });
-  return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.inherited };
+  const trail = trailOf(open, ref, '').split(' · ');
+  // A gradient belongs to a node "parameters_grad" below its module, which is what a person knows it by.
+  const name = `${trail.at(first.gradient ? -2 : -1) ?? ''}.${leaf}`;
+  const one = shown.length === 1;
+  const big =
+    own.length > 0
+      ? one ? t('verdict.parameterDiffers') : t('verdict.parametersDiffer', { count: formatCount(own.length) })
+      : one ? t('verdict.gradient') : t('verdict.gradients', { count: formatCount(parameters.length) });
+  return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.introduced };
 }
 
 function Card({ title, card }: { readonly title: string; readonly card: CardText }) {
