@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from converter.compare.columns import Comparison
 from converter.compare.dtypes import canonical, category
 from converter.compare.row_pairing import same_code
+from converter.compare.statistics import element_counts
 from converter.dumps.columns import PRESENT_EXACT, LeafKind, Leaves, Role
 from converter.judge.row_columns import of_rows, on_either_side, translated
 from converter.match.pairing import How, Pairing, Relation
@@ -67,12 +68,11 @@ def row_facts(comparison: Comparison, pairing: Pairing, target: Graph, golden: G
     categories = _translate(left.strings, right.strings, category)
     names = _translate(left.strings, right.strings, canonical)
     dtype_t, dtype_g = of_rows(left.dtype, t), of_rows(right.dtype, g)
-    sizes_t, sizes_g = _sizes(left), _sizes(right)
     shape_t, shape_g = of_rows(left.shape, t), of_rows(right.shape, g)
     shape_numbers: dict[tuple[int, ...], int] = {}
     number_t = np.array([shape_numbers.setdefault(shape, len(shape_numbers)) for shape in left.shapes] + [-1], np.int64)
     number_g = np.array([shape_numbers.setdefault(shape, len(shape_numbers)) for shape in right.shapes] + [-1], np.int64)
-    size_differs = tensors & (sizes_t[shape_t] != sizes_g[shape_g])
+    size_differs = tensors & (of_rows(element_counts(left), t) != of_rows(element_counts(right), g))
     strings = _translate(left.strings, right.strings, str)
     sum_t, sum_g = of_rows(left.checksum, t), of_rows(right.checksum, g)
     checksums = both & (sum_t >= 0) & (sum_g >= 0)
@@ -138,10 +138,6 @@ def _is_empty(leaves: Leaves, rows: NDArray[np.int64]) -> Flags:
 def _names_an_object(leaves: Leaves, rows: NDArray[np.int64]) -> Flags:
     named = [any(word in text.lower() for word in _MACHINE_OBJECTS) for text in leaves.strings]
     return translated(np.array([*named, False]), leaves.type, rows)
-
-
-def _sizes(leaves: Leaves) -> NDArray[np.float64]:
-    return np.array([float(math.prod(shape)) for shape in leaves.shapes] + [1.0])
 
 
 def _value_differs(comparison: Comparison, values: Flags, strings: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Flags:
