@@ -103,6 +103,13 @@ def test_equal_tensors_are_said_to_be_equal(page: Page, logs: Logs) -> None:
     expect(page.locator(".heatmap")).to_contain_text("All 1,024 elements are equal.")
 
 
+def test_a_bias_has_channels_but_no_tokens(page: Page, logs: Logs) -> None:
+    logs.opened(page)
+    open_map(page, "bias")
+    expect(page.locator(".heatmap")).to_contain_text("128 channels")
+    expect(page.locator(".heatmap")).not_to_contain_text("token")
+
+
 def test_the_mean_shows_the_sign(page: Page, logs: Logs) -> None:
     logs.opened(page)
     open_map(page, "bias")

@@ -24,6 +24,7 @@ export function MapButton({ row }: { readonly row: DetailRow }) {
 }
 
 const OUTLINE = 2;
+const LARGEST_RING = 24; // pixels; around a longer cell (of a bias, say) a ring would hide what lies beside it
 
 function outline(context: CanvasRenderingContext2D, map: Heatmap, cell: number, width: number, height: number, colour: string, back: string, round: boolean): void {
   const [w, h] = [width / map.columns, height / map.rows];
@@ -33,7 +34,7 @@ function outline(context: CanvasRenderingContext2D, map: Heatmap, cell: number, 
     context.lineWidth = line;
     context.strokeStyle = style;
     context.beginPath();
-    if (round) context.arc(x + w / 2, y + h / 2, Math.max(6, Math.hypot(w, h) / 2 + 2), 0, 2 * Math.PI);
+    if (round && Math.max(w, h) <= LARGEST_RING) context.arc(x + w / 2, y + h / 2, Math.max(6, Math.hypot(w, h) / 2 + 2), 0, 2 * Math.PI);
     else context.rect(x - 1, y - 1, w + 2, h + 2);
     context.stroke();
   }
@@ -89,7 +90,7 @@ function Picture({ map, scale, colours, name }: { readonly map: Heatmap; readonl
   return (
     <div class="heatmap-map">
       <span class="down">
-        {tokens} {t(map.tokens === 1 ? 'heatmap.token' : 'heatmap.tokens')}
+        {map.shape.length > 1 ? `${tokens} ${t(map.tokens === 1 ? 'heatmap.token' : 'heatmap.tokens')}` : ''}
       </span>
       <div class="heatmap-canvas" role="application" tabIndex={0} aria-label={`${name}. ${t('heatmap.axes', { tokens, channels })}`} onKeyDown={onKeyDown} onPointerMove={point} onPointerDown={point} onPointerLeave={() => (heatmapCell.value = -1)}>
         <canvas ref={host} aria-hidden="true" />
@@ -121,8 +122,12 @@ function Facts({ map }: { readonly map: Heatmap }) {
     <div role="status">
       <h3>{whole ? t('heatmap.worstElement') : count > 1 ? t('heatmap.worstOfCell', { count: formatCount(count) }) : t('heatmap.element')}</h3>
       <dl>
-        <dt>{t('heatmap.token')}</dt>
-        <dd>{whole ? token : rangeWords(tokens)}</dd>
+        {map.shape.length > 1 ? (
+          <>
+            <dt>{t('heatmap.token')}</dt>
+            <dd>{whole ? token : rangeWords(tokens)}</dd>
+          </>
+        ) : null}
         <dt>{t('heatmap.channel')}</dt>
         <dd>{whole ? number % map.channels : rangeWords(channels)}</dd>
         {map.shape.length > 2 || (count > 1 && !whole) ? (
