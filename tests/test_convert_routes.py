@@ -8,8 +8,8 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from plugin_server import Server, body
 from tensorboard.plugins.base_plugin import TBContext
-from test_plugin import Server, body
 
 from tb_graph_ascend.dump_finder import find_dumps
 from tb_graph_ascend.log_roots import LogRoot

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from plugin_server import Server, body
 from tensorboard.plugins.base_plugin import TBContext
-from test_plugin import Server, body
 
 from converter.cli import main
 from converter.compare.heatmap import MISMATCH

@@ -8,7 +8,7 @@ import threading
 import pytest
 import yaml
 from log_directories import write_run
-from test_plugin import Server, body, graph_query
+from plugin_server import Server, body, graph_query
 
 from converter.errors import UserError
 from converter.match.pairing import Relation

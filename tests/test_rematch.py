@@ -9,7 +9,7 @@ import os
 import shutil
 
 import pytest
-from test_plugin import Server, body
+from plugin_server import Server, body
 
 from converter.cli import main
 from converter.graphfile import graph_pb2
