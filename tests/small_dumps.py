@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any, Optional
 
 from converter.compare.rows import compare
@@ -53,6 +54,9 @@ def entry(
     return {"input_args": list(args), "input_kwargs": kwargs or {}, "output": list(output), "parameters": parameters or {}}
 
 
+SAME = {LINEAR: entry([tensor()], [tensor()])}  # data for a dump to compare with itself
+
+
 def write_dump(directory: str, data: dict[str, Any], construct: Optional[dict[str, Any]] = None, **head: Any) -> str:
     """Write the three files of a rank directory; returns the directory."""
     os.makedirs(directory, exist_ok=True)
@@ -65,6 +69,18 @@ def write_dump(directory: str, data: dict[str, Any], construct: Optional[dict[st
         with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
             json.dump(content, file)
     return directory
+
+
+def write_ranks(folder: Path, data: dict[str, Any], count: int = 3) -> Path:
+    """Write the same dump as rank 0, 1, …; returns the folder of the ranks."""
+    for rank in range(count):
+        write_dump(str(folder / f"rank{rank}"), data)
+    return folder
+
+
+def cut_off(path: Path) -> None:
+    """Damage a file as a full disk does: its end is missing."""
+    path.write_bytes(path.read_bytes()[:-20])
 
 
 def compared(directory: str, target: dict[str, Any], golden: dict[str, Any], policy: str = "default") -> Result:

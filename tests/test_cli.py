@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from command_line import CNN, DATA, RANKS, convert, files_below, refused, start, strict_json
-from small_dumps import LINEAR, NET, entry, tensor, write_dump
+from small_dumps import LINEAR, NET, SAME, entry, tensor, write_dump
 
 from converter.cli import options_of, parser, recorded
-
-SAME = {LINEAR: entry([tensor()], [tensor()])}
 
 
 @pytest.fixture
