@@ -39,6 +39,8 @@ def graph_report(data: RankData, file: str) -> dict[str, Any]:
     entry["unmatched"] = {
         "target": unmatched_count(target, pairing.pair_of_target),
         "golden": unmatched_count(golden, pairing.pair_of_golden),
+        "target_api_calls": int(((pairing.pair_of_target < 0) & (target.kind == NodeKind.API)).sum()),
+        "golden_api_calls": int(((pairing.pair_of_golden < 0) & (golden.kind == NodeKind.API)).sum()),
     }
     entry["status"] = status_counts(verdicts)
     entry["causes"] = cause_counts(verdicts)
@@ -170,10 +172,11 @@ def _counts_line(place: str, entry: dict[str, Any]) -> str:
     differ = status["error"] + status["warning"]
     others = ", the others follow" if differ > causes["parameter"] + causes["introduced"] else ""
     origin = f" ({causes['parameter']} by parameters, {causes['introduced']} introduced{others})" if differ else ""
+    calls = unmatched["target_api_calls"], unmatched["golden_api_calls"]
     return (
         f"{place}: {entry['pairs']['total']} pairs of {entry['target']['nodes']} and {entry['golden']['nodes']} nodes: "
         f"{status['pass']} agree, {differ} differ{origin}, {status['not_comparable']} cannot be compared; "
-        f"unmatched: {unmatched['target']} and {unmatched['golden']}"
+        f"unmatched: {unmatched['target'] - calls[0]} and {unmatched['golden'] - calls[1]} modules, {calls[0]} and {calls[1]} API calls"
     )
 
 

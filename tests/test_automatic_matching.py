@@ -148,6 +148,11 @@ def test_the_exact_method_needs_equal_names_below_equal_ancestors() -> None:
     assert not any(MODULE.match(name) for name in found.pairs())
 
 
+def test_fuzzy_matching_pairs_no_calls_where_no_module_path_is_equal() -> None:
+    found = result(f"{MEGATRON}/megatron", f"{MEGATRON}/hf", method="fuzzy")
+    assert found.pairing.count == 0
+
+
 def test_two_neutral_extra_calls_alone_stay_unmatched_and_no_verdict_changes(tmp_path: Path) -> None:
     source = os.path.join(DATA, "qwen2_24l_mix_stat/golden/step0/rank0")
     tree = graph("qwen2_24l_mix_stat/golden/step0/rank0").tree

@@ -42,7 +42,7 @@ def test_the_report_has_the_keys_of_the_contract(bias: Any) -> None:
     assert graph.keys() >= {"step", "rank", "file", "target", "golden", "pairs", "unmatched", "status", "first_divergence", "warnings"}
     assert graph["target"].keys() == graph["golden"].keys() == {"nodes", "modules", "apis"}
     assert graph["pairs"].keys() == {"total", "exact", "mapping", "normalised", "fuzzy", "structural", "manual"}
-    assert graph["unmatched"].keys() == {"target", "golden"}
+    assert graph["unmatched"].keys() == {"target", "golden", "target_api_calls", "golden_api_calls"}
     assert graph["status"].keys() == {"pass", "warning", "error", "not_comparable"}
     assert graph["first_divergence"].keys() == {"forward", "backward", "parameters"}
     assert isinstance(graph["warnings"], list)
@@ -142,7 +142,7 @@ def test_swapped_sides_swap_the_answer(tmp_path: Path, bias: Any) -> None:
 
 def entry_of(rank: int, **more: Any) -> dict[str, Any]:
     return {"step": 0, "rank": rank, "file": "f", "mode": "statistics", "target": {"nodes": 3}, "golden": {"nodes": 3},
-            "pairs": {"total": 3}, "unmatched": {"target": 0, "golden": 0},
+            "pairs": {"total": 3}, "unmatched": {"target": 0, "golden": 0, "target_api_calls": 0, "golden_api_calls": 0},
             "status": {"pass": 3, "warning": 0, "error": 0, "not_comparable": 0}, "causes": {"parameter": 0, "introduced": 0},
             "first_divergence": {"forward": None, "backward": None, "parameters": []}, "warnings": [], **more}
 

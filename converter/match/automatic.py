@@ -65,6 +65,10 @@ def match_trees(
             return assemble(target.tree.count, golden.tree.count, [], identical=True)
         found, proposals = _by_module(target, golden, pairs, method)
         pairs += found
+        joined = any(target.tree.kind[pair.target[0]] == NodeKind.MODULE for pair in pairs)
+        if method == "fuzzy" and not joined and _has_modules(target) and _has_modules(golden):
+            # Calls alone that happen to agree would prove nothing.
+            return assemble(target.tree.count, golden.tree.count, list(given), warnings=list(warnings))
         pairs += pair_apis(target, golden, pairs, _nodes(pairs, 0), _nodes(pairs, 1))
     pairs, proposals = _without(alone, pairs), _without(alone, proposals)
     if refused:
@@ -81,6 +85,10 @@ def match_trees(
         layouts=layouts,
         warnings=list(warnings),
     )
+
+
+def _has_modules(graph: Graph) -> bool:
+    return bool((graph.tree.kind == NodeKind.MODULE).any())
 
 
 def _without(alone: tuple[Collection[int], Collection[int]], pairs: list[Pair]) -> list[Pair]:
