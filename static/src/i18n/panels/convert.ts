@@ -1,0 +1,61 @@
+/** Texts of the panel that converts dumps. */
+
+const en = {
+  'convert.title': 'Convert',
+  'convert.how': 'Makes a comparison of two dump directories below the log directory, as graph-convert does.',
+  'convert.target': 'Target dump (under debug)',
+  'convert.golden': 'Golden dump (reference)',
+  'convert.noGolden': 'none: build a single graph',
+  'convert.noDumps': 'No dump directories were found below the log directory. A dump directory holds dump.json, or step and rank directories with it.',
+  'convert.looking': 'Looking for dump directories…',
+  'convert.mapping': 'Mapping',
+  'convert.noMapping': 'none: match automatically',
+  'convert.match': 'Matching',
+  'convert.match.auto': 'automatic',
+  'convert.match.exact': 'equal names only',
+  'convert.match.fuzzy': 'equal module paths',
+  'convert.match.mapping': 'mapping only',
+  'convert.policy': 'Policy',
+  'convert.overflow': 'overflow check',
+  'convert.matches': 'use the matches by hand of the open graph',
+  'convert.start': 'Convert',
+  'convert.cancel': 'Cancel',
+  'convert.running': '{stage} · {percent} %',
+  'convert.done': 'Done: {run}',
+  'convert.open': 'Open the result',
+  'convert.failed': 'The conversion failed:',
+  'convert.cancelled': 'Cancelled; nothing was written.',
+  'convert.again': 'Another one',
+} as const;
+
+export type ConvertKey = keyof typeof en;
+
+const zh: Record<ConvertKey, string> = {
+  'convert.title': '转换',
+  'convert.how': '对日志目录下的两个 dump 目录进行比较，与 graph-convert 相同。',
+  'convert.target': '待调试侧 dump',
+  'convert.golden': '标杆侧 dump',
+  'convert.noGolden': '无：仅构建单图',
+  'convert.noDumps': '日志目录下没有找到 dump 目录。dump 目录中应有 dump.json，或含有它的 step、rank 目录。',
+  'convert.looking': '正在查找 dump 目录…',
+  'convert.mapping': '映射',
+  'convert.noMapping': '无：自动匹配',
+  'convert.match': '匹配方式',
+  'convert.match.auto': '自动',
+  'convert.match.exact': '仅同名',
+  'convert.match.fuzzy': '模块路径相同',
+  'convert.match.mapping': '仅按映射',
+  'convert.policy': '判定策略',
+  'convert.overflow': '溢出检查',
+  'convert.matches': '使用当前图的手动匹配',
+  'convert.start': '开始转换',
+  'convert.cancel': '取消',
+  'convert.running': '{stage} · {percent} %',
+  'convert.done': '完成：{run}',
+  'convert.open': '打开结果',
+  'convert.failed': '转换失败：',
+  'convert.cancelled': '已取消，未写入任何内容。',
+  'convert.again': '再来一个',
+};
+
+export const convertTexts: { en: Record<ConvertKey, string>; zh: Record<ConvertKey, string> } = { en, zh };
