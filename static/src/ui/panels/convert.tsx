@@ -148,30 +148,23 @@ function Running({ now }: { readonly now: Conversion }) {
           </div>
         </>
       ) : null}
-      {now.state === 'done' ? (
-        <>
-          <p>{t('convert.done', { run: now.run })}</p>
-          <div class="buttons">
+      {now.state === 'done' ? <p>{t('convert.done', { run: now.run })}</p> : null}
+      {now.state === 'failed' || now.state === 'cancelled' ? (
+        <p class={now.state === 'failed' ? 'problem' : ''} role="alert">
+          {now.state === 'failed' ? `${t('convert.failed')} ${now.error}` : t('convert.cancelled')}
+        </p>
+      ) : null}
+      {now.state !== 'running' ? (
+        <div class="buttons">
+          {now.state === 'done' ? (
             <button class="action primary" onClick={() => void openResult()}>
               {t('convert.open')}
             </button>
-            <button class="action" onClick={() => (conversion.value = null)}>
-              {t('convert.again')}
-            </button>
-          </div>
-        </>
-      ) : null}
-      {now.state === 'failed' || now.state === 'cancelled' ? (
-        <>
-          <p class={now.state === 'failed' ? 'problem' : ''} role="alert">
-            {now.state === 'failed' ? `${t('convert.failed')} ${now.error}` : t('convert.cancelled')}
-          </p>
-          <div class="buttons">
-            <button class="action" onClick={() => (conversion.value = null)}>
-              {t('convert.again')}
-            </button>
-          </div>
-        </>
+          ) : null}
+          <button class="action" onClick={() => (conversion.value = null)}>
+            {t('convert.again')}
+          </button>
+        </div>
       ) : null}
     </section>
   );
