@@ -4,7 +4,7 @@ import { directionOf, shortenMiddle } from '../../core/names';
 import { type Graph, type SideName } from '../../core/types';
 import { local, t, type TextKey } from '../../i18n';
 import { graph, panel, panelWidth, selectedPair, selection } from '../../state/app';
-import { author, change, failure, foreign, history, kept, marks, nodeOfName, redo, saving, setAuthor, undo } from '../../state/marks';
+import { change, foreign, history, marks, nodeOfName, redo, undo } from '../../state/marks';
 import { adding, clearPicks, dissolved, matchPicked, obstacle, picks, relation, takeApart, togglePick, withInside, withTwins } from '../../state/picks';
 import { edit, proposeRules } from '../../state/mapping';
 import { answer, inForce, problem, working } from '../../state/rematch';
@@ -12,6 +12,7 @@ import { select } from '../../state/actions';
 import { download, fileName } from '../download';
 import { showNote } from '../copy';
 import { problemText } from '../../state/open';
+import { AuthorField, WhereKept } from './kept';
 import { NodeLink } from './node_link';
 import { TakeOver } from './take_over';
 
@@ -216,18 +217,8 @@ export function MatchesPanel() {
         {list.length > 0 ? <p class="dim">{t('matches.effect', { now: open.pairs.count, before: answer.value?.counts.before ?? open.pairs.count })}</p> : null}
       </section>
       <section class="block">
-        <label class="field">
-          {t('matches.author')}
-          <input type="text" value={author.value} maxLength={80} onInput={(event) => setAuthor((event.currentTarget as HTMLInputElement).value)} />
-        </label>
-        <p class="dim" role="status">
-          {saving.value ? t('matches.saving') : kept.value === 'file' ? t('matches.keptFile', { file: `rank${open.key.rank}.matches.yaml` }) : kept.value === 'browser' ? t('matches.keptBrowser') : ''}
-        </p>
-        {failure.value ? (
-          <p class="problem" role="alert">
-            {local(failure.value)}
-          </p>
-        ) : null}
+        <AuthorField />
+        <WhereKept open={open} />
         <div class="buttons">
           <button class="action" disabled={list.length + marks.value.triage.length === 0} onClick={() => download(`${fileName(open.key.run)}_step${open.key.step}_rank${open.key.rank}.matches.yaml`, marksAsYaml(marks.value))}>
             {t('matches.download')}

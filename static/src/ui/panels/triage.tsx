@@ -5,9 +5,10 @@ import { withoutTriage, withTriage, type TriageEntry } from '../../core/marks';
 import { nodeName, shortenMiddle } from '../../core/names';
 import { patternChoices } from '../../core/triage';
 import { sideOf, type Graph } from '../../core/types';
-import { local, t } from '../../i18n';
+import { t } from '../../i18n';
 import { expectedGolden, expectedTarget, graph, hideExpected, panel, query, selection } from '../../state/app';
-import { author, change, failure, kept, marks, nodesOfMark, setAuthor, signature } from '../../state/marks';
+import { change, marks, nodesOfMark, signature } from '../../state/marks';
+import { AuthorField, WhereKept } from './kept';
 import { TakeOver } from './take_over';
 
 const verdict = signal<TriageEntry['verdict']>('expected');
@@ -121,19 +122,11 @@ export function TriagePanel() {
         </ul>
       </section>
       <section class="block">
-        <label class="field">
-          {t('matches.author')}
-          <input type="text" value={author.value} maxLength={80} onInput={(event) => setAuthor((event.currentTarget as HTMLInputElement).value)} />
-        </label>
+        <AuthorField />
         <div class="buttons">
           <TakeOver />
         </div>
-        <p class="dim">{kept.value === 'browser' ? t('matches.keptBrowser') : kept.value === 'file' ? t('matches.keptFile', { file: `rank${open.key.rank}.matches.yaml` }) : ''}</p>
-        {failure.value ? (
-          <p class="problem" role="alert">
-            {local(failure.value)}
-          </p>
-        ) : null}
+        <WhereKept open={open} />
       </section>
     </div>
   );
