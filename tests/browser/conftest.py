@@ -8,16 +8,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from panel_steps import DATA, QKV
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tensorboard_process import TOP, running_tensorboard
+from viewer import Viewer, alone, run_named
 
 from tb_graph_ascend.serve import make_graph_server
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-WAIT = 20_000  # milliseconds
+WAIT = 20_000  # milliseconds; matching again takes a process of its own
 REPORT_VIOLATIONS = "addEventListener('securitypolicyviolation', e => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
+
+expect.set_options(timeout=WAIT)
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +73,12 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def served(bundle: str, logs: str) -> Iterator[str]:
     """Address of graph-view serve over `logs`: a page opens there in a third of the time that TensorBoard's takes."""
-    server = make_graph_server(logs)
+    yield from serving(logs)
+
+
+def serving(logs: str, allow_writing: bool = False) -> Iterator[str]:
+    """Serves `logs` as graph-view serve does while the address that it yields is in use."""
+    server = make_graph_server(logs, allow_writing=allow_writing)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.port}"
@@ -100,3 +110,32 @@ def page(browser: Browser) -> Iterator[Page]:
     yield page
     context.close()
     assert not problems, problems
+
+
+@pytest.fixture(scope="session")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """One conversion whose fused bias is wrong; copied for every test that writes."""
+    folder = tmp_path_factory.mktemp("panels")
+    convert(str(folder / "qkv"), "-tp", f"{DATA}/megatron_vs_hf/megatron_bug_qkv_bias", "-gp", f"{DATA}/megatron_vs_hf/hf")
+    return str(folder)
+
+
+@pytest.fixture
+def own_logs(converted: str, tmp_path: Path) -> str:
+    """A log directory that a test may write to, with the run "qkv"."""
+    return str(shutil.copytree(converted, tmp_path / "logs"))
+
+
+@pytest.fixture
+def address(bundle: str, own_logs: str) -> Iterator[str]:
+    """Address of graph-view serve over `own_logs`, where writing is allowed."""
+    yield from serving(own_logs, allow_writing=True)
+
+
+@pytest.fixture
+def qkv(page: Page, address: str, own_logs: str) -> Viewer:
+    """The viewer of `own_logs`, opened at the fused projection whose bias is wrong."""
+    page.set_viewport_size({"width": 1600, "height": 1200})
+    viewer = alone(page, address, run=run_named(own_logs, "qkv")).opened()
+    viewer.wait(f"s.selection && s.selection.name === '{QKV}'")
+    return viewer

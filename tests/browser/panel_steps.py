@@ -1,0 +1,65 @@
+"""What a person does in the panels: opens one, clicks a box, matches two nodes; and what is to be seen of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import yaml
+from playwright.sync_api import expect
+from tensorboard_process import TOP
+from viewer import Viewer, run_named
+
+DATA = os.path.join(TOP, "tests", "data")
+LAYER = "Module.0.decoder.layers.2.self_attention"
+QKV = f"{LAYER}.linear_qkv.ColumnParallelLinear.forward.0"
+PROJ = f"{LAYER}.linear_proj.RowParallelLinear.forward.0"
+O_PROJ = "Module.model.layers.2.self_attn.o_proj.Linear.forward.0"
+V_PROJ = "Module.model.layers.2.self_attn.v_proj.Linear.forward.0"
+
+
+def open_panel(viewer: Viewer, name: str) -> None:
+    viewer.frame.get_by_role("navigation", name="Panels").get_by_role("button", name=name, exact=True).click()
+
+
+def center(viewer: Viewer, side: str, name: str) -> tuple[float, float]:
+    """A point in the header of a box, on the page."""
+    place = next(item for item in viewer.snapshot()["boxes"] if item["side"] == side and item["name"] == name)
+    host = viewer.frame.locator(".canvas-host").bounding_box()
+    assert host
+    return host["x"] + place["x"] + min(120, place["width"] / 2), host["y"] + place["y"] + 8
+
+
+def click(viewer: Viewer, side: str, name: str, **more: Any) -> None:
+    viewer.page.mouse.move(0, 0)
+    if more.get("modifiers"):
+        viewer.page.keyboard.down(more["modifiers"])
+    viewer.page.mouse.click(*center(viewer, side, name))
+    if more.get("modifiers"):
+        viewer.page.keyboard.up(more["modifiers"])
+
+
+def panel(viewer: Viewer) -> Any:
+    return viewer.frame.locator("aside.panel")
+
+
+def details_title(viewer: Viewer) -> Any:
+    return viewer.frame.locator(".details-head .title")
+
+
+def matches_file(logs: str) -> Any:
+    path = os.path.join(logs, *run_named(logs, "qkv").split("/"), "step0", "rank0.matches.yaml")
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as stream:
+        return yaml.safe_load(stream)
+
+
+def match_proj_with_v(viewer: Viewer) -> None:
+    open_panel(viewer, "Match by hand")
+    click(viewer, "target", PROJ)
+    viewer.wait(f"s.selection.name === '{PROJ}'")
+    click(viewer, "golden", V_PROJ)
+    viewer.wait(f"s.selection.name === '{V_PROJ}'")
+    panel(viewer).get_by_role("button", name="Match", exact=True).click()
+    expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")

@@ -1,0 +1,67 @@
+"""The search panel: hits as one types, queries and menus, sorting, what is wrong with a query."""
+
+from __future__ import annotations
+
+import re
+
+from panel_steps import QKV, open_panel, panel
+from playwright.sync_api import expect
+from viewer import Viewer
+
+
+def test_hits_appear_as_one_types_without_any_request_and_no_two_look_alike(qkv: Viewer) -> None:
+    qkv.page.wait_for_timeout(300)
+    asked: list[str] = []
+    qkv.page.on("request", lambda request: asked.append(request.url))
+    qkv.page.keyboard.press("/")
+    qkv.page.keyboard.type("layers.2.mlp kind:module")
+    rows = panel(qkv).locator("[role=option]")
+    expect(rows.first).to_be_visible()
+    texts = rows.all_inner_texts()
+    assert len(texts) > 4 and len(set(texts)) == len(texts), texts
+    assert asked == []
+
+
+def test_a_query_on_names_and_numbers_is_walked_through_by_keys_alone(qkv: Viewer) -> None:
+    qkv.page.keyboard.press("/")
+    qkv.page.keyboard.type("layers.? norm_err>0.01 is:inherited,parameter kind:module dir:forward")
+    expect(panel(qkv).locator("h2")).to_contain_text("hits")
+    qkv.page.keyboard.press("ArrowDown")
+    qkv.wait(f"s.selection.name === '{QKV}'")  # the selection was a hit: it stays the current one
+    qkv.page.keyboard.press("ArrowDown")
+    qkv.wait(f"s.selection.name !== '{QKV}' && s.selection.name.includes('layers.')")
+    after = qkv.snapshot()["selection"]["name"]
+    qkv.page.keyboard.press("n")
+    qkv.wait(f"s.selection.name !== '{after}'")
+    qkv.page.keyboard.press("p")
+    qkv.wait(f"s.selection.name === '{after}'")
+
+
+def test_what_is_wrong_with_a_query_is_said_with_what_was_meant(qkv: Viewer) -> None:
+    qkv.page.fill("#search-box", "linear eror>1 is:introduce /(/")
+    problems = panel(qkv).get_by_role("alert")
+    expect(problems).to_have_count(3)
+    expect(problems.first).to_contain_text("Possible: error")
+    expect(panel(qkv).locator("[role=option]").first).to_be_visible()
+
+
+def test_menus_write_into_the_query_and_data_types_are_fetched_once(qkv: Viewer) -> None:
+    open_panel(qkv, "Search")
+    panel(qkv).get_by_role("button", name="Filters").click()
+    asked: list[str] = []
+    qkv.page.on("request", lambda request: asked.append(request.url))
+    panel(qkv).get_by_role("button", name="unmatched").click()
+    panel(qkv).get_by_label("side").select_option("golden")
+    expect(qkv.page.locator("#search-box")).to_have_value("is:unmatched side:golden")
+    assert asked == []
+    panel(qkv).get_by_label("dtype").focus()
+    expect(panel(qkv).get_by_label("dtype").locator("option", has_text="int64")).to_be_attached()
+    panel(qkv).get_by_label("dtype").select_option("int64")
+    expect(panel(qkv).locator("[role=option]").first).to_be_visible()
+    assert sorted(re.findall(r"name=([^&]+)", " ".join(asked))) == ["dtypes%2Fgolden", "dtypes%2Ftarget"]
+
+
+def test_sorting_by_severity_puts_the_cause_first(qkv: Viewer) -> None:
+    qkv.page.fill("#search-box", "is:matched")
+    panel(qkv).locator(".sort select").select_option("severity")
+    expect(panel(qkv).locator("[role=option]").first).to_contain_text("linear_qkv")

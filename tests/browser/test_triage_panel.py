@@ -1,0 +1,44 @@
+"""Marks: hidden from lists and counts, and taken over by the next comparison."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+from conftest import serving
+from panel_steps import PROJ, QKV, details_title, match_proj_with_v, matches_file, open_panel, panel
+from playwright.sync_api import Page, expect
+from viewer import Viewer, alone, run_named
+
+
+def test_marked_nodes_are_hidden_from_lists_and_counts_by_a_switch(qkv: Viewer, own_logs: str) -> None:
+    chip = qkv.frame.locator(".chip", has_text="parameter")
+    expect(chip).to_contain_text("1")
+    qkv.frame.get_by_role("button", name="Expected…").click()
+    panel(qkv).get_by_label("Why").fill("known <b>bug</b>")
+    panel(qkv).get_by_role("button", name="Mark", exact=True).click()
+    expect(panel(qkv).locator(".entry-row")).to_contain_text("known <b>bug</b>")
+    panel(qkv).get_by_label(re.compile("Hide 1 marked")).check()
+    expect(chip).to_contain_text("0")
+    qkv.page.wait_for_timeout(300)
+    assert matches_file(own_logs)["triage"][0]["nodes"] == QKV
+    open_panel(qkv, "Findings, in call order")
+    expect(panel(qkv).locator("[role=option]")).to_have_count(0)
+
+
+def test_the_next_comparison_takes_over_what_is_known(page: Page, bundle: str, own_logs: str) -> None:
+    shutil.copytree(os.path.join(own_logs, "qkv"), os.path.join(own_logs, "next"))
+    for address in serving(own_logs, allow_writing=True):
+        page.set_viewport_size({"width": 1600, "height": 1200})
+        first = alone(page, address, run=run_named(own_logs, "qkv")).opened()
+        first.wait(f"s.selection && s.selection.name === '{QKV}'")
+        match_proj_with_v(first)
+        page.wait_for_timeout(400)
+        page.goto("about:blank")
+        viewer = alone(page, address, run=run_named(own_logs, "next"), node=PROJ, panel="triage").opened()
+        viewer.wait(f"s.selection && s.selection.name === '{PROJ}'")
+        expect(details_title(viewer)).to_contain_text("linear_proj ↔ o_proj")
+        panel(viewer).get_by_label("Take over from…").select_option(run_named(own_logs, "qkv"))
+        expect(page.locator(".toast")).to_have_text("2 entries taken over")
+        expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")
