@@ -60,7 +60,7 @@ def without_provenance(sections):
     return {**sections, "summary": summary.SerializeToString(deterministic=True), "pairs": pairs.SerializeToString(deterministic=True)}
 
 
-@pytest.mark.parametrize("options", [[], ["-lm", "megatron_core_to_hf_qwen2"], ["--match", "fuzzy"], ["--policy", "msprobe"]])
+@pytest.mark.parametrize("options", [[], ["-lm", "megatron_core_to_hf_qwen2"], ["--policy", "msprobe"]])
 def test_asked_for_nothing_new_it_gives_the_sections_of_the_file_byte_for_byte(tmp_path, options):
     path = convert(tmp_path, *options)
     assert unpacked(rematched({"path": path})) == stored(path)
