@@ -15,7 +15,7 @@ from tests.dump_files import write_dump
 CALL = "File /env/torch/nn/modules/module.py, line 1, in _call_impl, \n"
 ENGINE = "File /env/torch/autograd/function.py, line 2, in apply, \n"
 CHECKPOINT = [CALL, "File /env/torch/utils/checkpoint.py, line 2, in recompute_fn, \n"]
-TRAINING = [CALL, "File /work/train.py, line 2, in <module>, \n"]
+TRAINING = [CALL, "File /code/train.py, line 2, in <module>, \n"]
 
 
 def build_from(folder: Path, construct: dict[str, Any], data: Optional[dict[str, Any]] = None, stack: Optional[dict[str, Any]] = None,
