@@ -201,13 +201,13 @@ def divergence_sentence(
 
 
 def _difference(comparison: Comparison, rows: RowVerdicts, row: int) -> tuple[str, str, str]:
-    """(name of a row, how it differs in English, in Chinese): by its first reason that is more than a note, and the common factor."""
+    """(name of a row, how it differs in English, in Chinese): the common factor if there is one, then the first reason beyond a note."""
     if row < 0:
         return "", "", ""
     notes = notes_by_row(rows.notes)
     has = int(rows.reasons[row])
     first = [r for r in (reasons.NONFINITE, reasons.STATISTICS, *CATALOGUE) if has >> r.code & 1 and r.severity != "note"][:1]
-    told = first + [reasons.SCALED] * (has >> reasons.SCALED.code & 1)
+    told = [reasons.SCALED] * (has >> reasons.SCALED.code & 1) + first
     arguments = [
         row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reason, notes.get((row, reason.code))) for reason in told
     ]

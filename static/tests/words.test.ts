@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatError, formatFactor, formatStatistic } from '../src/core/format';
-import { Names, nodeName, parseHead, shortenMiddle, shortTrail } from '../src/core/names';
+import { Names, nodeName, parseHead, shortName, shortenMiddle, shortTrail } from '../src/core/names';
 import { toMarkdown, toText, toTsv } from '../src/core/table_text';
 import { dictionaries, fill } from '../src/i18n';
 import { formatHash, parseHash, type Address } from '../src/state/url';
@@ -31,6 +31,14 @@ describe('labels of nodes', () => {
   it('make a trail from the root', () => {
     expect(names.trail(graph.target, 4)).toEqual(['decoder', 'layers.3', 'mlp', 'linear.90']);
     expect(shortTrail(names.trail(graph.target, 4), 24)).toBe('layers.3 · … · linear.90');
+  });
+
+  it('are made from a full name alone where its node is not at hand', () => {
+    expect(shortName('Module.0.decoder.layers.2.input_layernorm.RMSNorm.forward.0')).toBe('layers.2 · input_layernorm');
+    expect(shortName('Module.model.layers.12.Qwen2DecoderLayer.forward.3')).toBe('layers.12');
+    expect(shortName('Cell.network.embedding.Embedding.forward.0')).toBe('network · embedding');
+    expect(shortName('Module.embed.Embedding.forward.0')).toBe('embed');
+    expect(shortName('Functional.linear.90.forward')).toBe('Functional.linear.90.forward');
   });
 
   it('survive names of every kind', () => {

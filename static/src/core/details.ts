@@ -46,7 +46,7 @@ export interface DetailRow {
   readonly error: number; // NaN = not measured
   readonly statistic: number; // index into STATISTICS, 4 = tensor, 255 = none
   readonly tolerance: number;
-  readonly reasons: readonly ReasonView[]; // the worst first
+  readonly reasons: readonly ReasonView[]; // what explains the row, then the worst first
   readonly metrics: readonly (readonly [string, number])[];
   readonly layout: string;
 }
@@ -227,7 +227,9 @@ function reasonsOf(mask: number, catalogue: readonly ReasonText[], notes: Readon
       zh: fillReason(text?.text?.zh ?? `原因 ${code}`, chinese),
     });
   }
-  return found.sort((a, b) => (SEVERITY[b.severity] ?? 0) - (SEVERITY[a.severity] ?? 0));
+  // A common factor explains the numbers, so it is said before them.
+  const weight = (reason: ReasonView): number => (reason.id === 'scaled' ? 9 : SEVERITY[reason.severity] ?? 0);
+  return found.sort((a, b) => weight(b) - weight(a));
 }
 
 /** Rows of a pair in the order of the file: inputs, parameters, outputs. */

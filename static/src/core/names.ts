@@ -106,6 +106,19 @@ function withoutPrefix(path: string): string {
   return short === '' ? path : short;
 }
 
+/** "layers.2 · input_layernorm" of a module's full name where its node is not at hand; the name of a call of an API as it is. */
+export function shortName(full: string): string {
+  if (!/^(Module|Cell)\./.test(full)) return full;
+  const { path } = parseHead(full.replace(/\.\d+$/, ''), NodeKind.module);
+  const parts = withoutPrefix(path).split('.');
+  if (parts.length < 2) return parts[0];
+  const last = parts[parts.length - 1];
+  if (/^\d+$/.test(last)) return parts.slice(-2).join('.');
+  let layer = parts.length - 2;
+  while (layer > 0 && !/^\d+$/.test(parts[layer])) layer--;
+  return layer > 0 ? `${parts[layer - 1]}.${parts[layer]} · ${last}` : parts.slice(-2).join(' · ');
+}
+
 /** Keeps both ends of a text that is too long: the end of a name is what tells it from its neighbours. */
 export function shortenMiddle(text: string, length: number): string {
   const characters = Array.from(text);

@@ -7,7 +7,7 @@ import { t } from '../i18n';
 import type { Details } from '../state/details';
 import { heatmap } from '../state/heatmap';
 import { canvasSize, causes } from '../state/view';
-import { dtypeShape, metricText, rowClass, rowName, verdictWords } from './detail_words';
+import { dtypeShape, metricText, originWords, rowClass, rowName, verdictWords } from './detail_words';
 import { MapButton } from './heatmap';
 import { Sign } from './sign';
 
@@ -64,12 +64,13 @@ function RangeStrip({ row }: { readonly row: DetailRow }) {
 /** Where room is short what was found comes before the numbers that it follows from. */
 const narrow = computed(() => canvasSize.value.width < 900 || heatmap.value !== null);
 
-function Row({ open, pair, row }: { readonly open: Graph; readonly pair: number; readonly row: DetailRow }) {
+function Row({ open, shown, row }: { readonly open: Graph; readonly shown: Details; readonly row: DetailRow }) {
+  const { pair } = shown;
   const words = dtypeShape(row);
   const single = !row.target || !row.golden;
   const cls = rowClass(open, pair, row);
   const item = cls > 0 ? causes.value?.classes[cls] : undefined;
-  const verdict = verdictWords(row);
+  const verdict = verdictWords(row, originWords(open, pair, shown.rows, row));
   const found = [
     <td key="error" class="error" title={Number.isNaN(row.tolerance) ? undefined : t('details.tolerance', { tolerance: formatError(row.tolerance) })}>
       {formatError(row.error)}
@@ -137,7 +138,7 @@ export function DetailTable({ open, shown }: { readonly open: Graph; readonly sh
       </thead>
       <tbody>
         {shown.rows.map((row) => (
-          <Row key={row.key} open={open} pair={shown.pair} row={row} />
+          <Row key={row.key} open={open} shown={shown} row={row} />
         ))}
       </tbody>
     </table>

@@ -7,6 +7,8 @@ import { Cause, pairNodes, sideOf, Status, type Graph, type SideName } from '../
 import { local, t, type TextKey } from '../i18n';
 import { names } from '../state/app';
 
+const NAMED_ORIGINS = 2;
+
 /** "[128,64] = 64+32+32" for a composed tensor, "[16,64]" for a plain one. */
 export function shapeWords(leaf: LeafView): string {
   if (leaf.kind !== LEAF.tensor) return '';
@@ -79,8 +81,22 @@ export function rowClass(open: Graph, pair: number, row: DetailRow): number {
   return pair >= 0 ? causeClasses(open.verdicts.status.subarray(pair, pair + 1), open.verdicts.cause.subarray(pair, pair + 1), true)[0] : CauseClass.error;
 }
 
-export function verdictWords(row: DetailRow): string {
+/** "follows from bias": what of the same pair explains a difference of this output; '' where nothing does. */
+export function originWords(open: Graph, pair: number, rows: readonly DetailRow[], row: DetailRow): string {
+  const roleOf = (one: DetailRow): number | undefined => (one.target ?? one.golden)?.role;
+  const differs = (one: DetailRow): boolean => one.status === Status.error || one.status === Status.warning;
+  if (pair < 0 || roleOf(row) !== ROLE.output || !differs(row)) return '';
+  const cause = open.verdicts.cause[pair];
+  const roles = cause === Cause.parameter ? [ROLE.parameter] : cause === Cause.inherited ? [ROLE.input, ROLE.kwarg] : [];
+  const origins = rows.filter((one) => differs(one) && roles.some((role) => role === roleOf(one))).map(rowName);
+  if (origins.length === 0) return '';
+  const what = origins.slice(0, NAMED_ORIGINS).join(t('list.comma')) + (origins.length > NAMED_ORIGINS ? ' …' : '');
+  return t('details.followsFrom', { what });
+}
+
+export function verdictWords(row: DetailRow, origin = ''): string {
   const words = row.reasons.map((reason) => local(reason));
+  if (origin) words.unshift(origin);
   if (words.length === 0) {
     if (row.status === Status.none) return row.target && row.golden ? t('details.notCompared') : '';
     if (row.status === Status.pass) words.push(row.error > 0 ? t('details.within', { tolerance: formatError(row.tolerance) }) : t('details.equal'));
@@ -115,7 +131,7 @@ export function metricText(value: number): string {
 }
 
 /** Both sides in full, one line a side, for copying. */
-export function detailTable(open: Graph, title: string, rows: readonly DetailRow[]): TextTable {
+export function detailTable(open: Graph, pair: number, title: string, rows: readonly DetailRow[]): TextTable {
   const metrics = rows[0]?.metrics.map(([name]) => name) ?? [];
   const head = [t('details.tensor'), '', 'dtype', 'shape', 'Max', 'Min', 'Mean', 'Norm', ...metrics, t('details.error'), t('details.verdict')];
   const lines: string[][] = [];
@@ -124,7 +140,7 @@ export function detailTable(open: Graph, title: string, rows: readonly DetailRow
     sides.forEach((which, k) => {
       const leaf = row[which] as LeafView;
       const values = leaf.kind === LEAF.tensor ? leaf.texts : [valueWords(leaf), '', '', ''];
-      const verdict = k === 0 ? [...row.metrics.map(([, value]) => metricText(value)), formatError(row.error), verdictWords(row)] : [...metrics.map(() => ''), '', ''];
+      const verdict = k === 0 ? [...row.metrics.map(([, value]) => metricText(value)), formatError(row.error), verdictWords(row, originWords(open, pair, rows, row))] : [...metrics.map(() => ''), '', ''];
       lines.push([leafName(leaf), open.golden ? t(`side.${which}`) : '', typeWords(leaf), shapeWords(leaf), ...values.map((text) => text.replace('−', '-')), ...verdict]);
     });
   }

@@ -39,7 +39,7 @@ function Tags({ open, pair }: { readonly open: Graph; readonly pair: number }) {
 }
 
 function CopyMenu({ open, shown }: { readonly open: Graph; readonly shown: DetailsData }) {
-  const table = () => detailTable(open, fullNames(open, shown.nodes).join(' ~ '), shown.rows);
+  const table = () => detailTable(open, shown.pair, fullNames(open, shown.nodes).join(' ~ '), shown.rows);
   const copy = (text: string): void => {
     copyOpen.value = false;
     void copyText(text, t('details.copied'));

@@ -3,6 +3,7 @@ import { computed } from '@preact/signals';
 import { CauseClass, isMeasured } from '../core/colouring';
 import { FINDING_GROUPS, type FindingGroup } from '../core/findings';
 import { formatCount, formatError } from '../core/format';
+import { shortName } from '../core/names';
 import { Cause, Direction, pairNodes, sideOf, Status, type Graph, type NodeRef } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
 import { select } from '../state/actions';
@@ -15,6 +16,8 @@ import type { FirstDivergence } from '../wire/graph_pb.js';
 import { Sign } from './sign';
 import { warningsOpen, Warnings } from './warnings';
 
+const TRAIL_JOINT = ' · ';
+
 interface CardText {
   readonly big: string;
   readonly why: string;
@@ -26,18 +29,19 @@ function trailOf(open: Graph, ref: NodeRef | null, otherwise: string): string {
   const side = ref && sideOf(open, ref.side);
   if (!ref || !side || !names.value) return otherwise;
   const trail = names.value.trail(side, ref.node);
-  return (trail.length > 3 ? trail.slice(-3) : trail).join(' · ');
+  return (trail.length > 3 ? trail.slice(-3) : trail).join(TRAIL_JOINT);
 }
 
 function divergence(open: Graph, found: FirstDivergence): CardText {
   const ref = divergenceRef(found.target_node, found.golden_node);
   const name = trailOf(open, ref, found.target || found.golden[0] || '');
   const kind = t(`kind.${found.kind}` as TextKey) || found.kind;
+  const agreed = found.after && t('verdict.lastAgreement', { name: shortName(found.after) });
   // The sign of the box itself where it has one, so that bar and graph say the same.
   const column = ref && (ref.side === 'target' ? causes.value?.target : causes.value?.golden);
   const own = ref && column ? column.classes[ref.node] : 0;
   const cls = causes.value?.classes[own]?.strong ? own : (SIGN_OF_KIND[found.kind] ?? CauseClass.error);
-  return { big: name || t('verdict.gap'), why: local(found.reason) || kind, ref, cls };
+  return { big: name || t('verdict.gap'), why: [local(found.reason) || kind, agreed].filter(Boolean).join('; '), ref, cls };
 }
 
 /** Target nodes of each direction. */
@@ -89,7 +93,7 @@ function parameterCard(open: Graph): CardText {
   const first = shown[0];
   const ref = divergenceRef(first.target_node, -1);
   const leaf = first.target.split('.').pop() ?? '';
-  const trail = trailOf(open, ref, '').split(' · ');
+  const trail = trailOf(open, ref, '').split(TRAIL_JOINT);
   // A gradient belongs to a node "parameters_grad" below its module, which is what a person knows it by.
   const name = `${trail.at(first.gradient ? -2 : -1) ?? ''}.${leaf}`;
   const one = shown.length === 1;
@@ -100,6 +104,18 @@ function parameterCard(open: Graph): CardText {
   return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.introduced };
 }
 
+/** Where room is short the modules around are cut, not the name of the one that is meant. */
+function Trail({ text }: { readonly text: string }) {
+  const cut = text.lastIndexOf(TRAIL_JOINT);
+  if (cut < 0) return <span class="around">{text}</span>;
+  return (
+    <>
+      <span class="around">{text.slice(0, cut)}</span>
+      <span class="own">{text.slice(cut)}</span>
+    </>
+  );
+}
+
 function Card({ title, card }: { readonly title: string; readonly card: CardText }) {
   const item = card.cls >= 0 ? causes.value?.classes[card.cls] : undefined;
   return (
@@ -107,7 +123,7 @@ function Card({ title, card }: { readonly title: string; readonly card: CardText
       <span class="heading">{title}</span>
       <span class="big" title={card.big}>
         {item ? <Sign item={item} /> : null}
-        <span>{card.big}</span>
+        <Trail text={card.big} />
       </span>
       <span class="why" title={card.why}>
         {card.why}
