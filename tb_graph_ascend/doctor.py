@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import shutil
 import sys
+import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -42,7 +44,7 @@ def examine(directory: str | None) -> int:
 
 
 def about_installation() -> Iterator[Finding]:
-    """Versions, the front end, and whether the tensorboard on PATH is the one of this Python."""
+    """Versions, the front end, and the command that starts TensorBoard."""
     yield Finding(True, f"tb_graph_ascend {VERSION} in {os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}")
     yield Finding(True, f"Python {platform.python_version()} in {sys.prefix}")
     built = os.path.isfile(os.path.join(BUNDLE, "index.js"))
@@ -53,17 +55,39 @@ def about_installation() -> Iterator[Finding]:
             yield Finding(True, f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             yield Finding(False, f"{name} is not installed here", f"Run: {sys.executable} -m pip install {name}")
-    command = shutil.which("tensorboard")
-    if command is None:
-        yield Finding(False, "no command `tensorboard` on PATH", f"Start it as: {sys.executable} -m tensorboard.main --logdir …")
+    yield from about_command(importlib.util.find_spec("tensorboard") is not None)
+
+
+def about_command(installed: bool) -> Iterator[Finding]:
+    """The command `tensorboard` of this Python, and what the same word starts in the person's shell."""
+    own = own_command()
+    if own is None:
+        if installed:  # else that has been said
+            yield Finding(True, f"TensorBoard is started as: {sys.executable} -m tensorboard.main --logdir …")
     else:
-        same = _bin_directory(command) == _bin_directory(sys.executable)
-        advice = f"It belongs to another Python, which does not see this plugin. Start: {sys.executable} -m tensorboard.main --logdir …"
-        yield Finding(same, f"`tensorboard` on PATH is {command}", "" if same else advice)
+        yield Finding(True, f"the command tensorboard of this Python is {own}")
+    on_path = shutil.which("tensorboard")
+    if on_path is not None and not _is_of_this_python(on_path):
+        yield Finding(False, f"`tensorboard` on PATH is {on_path}",
+                      f"It belongs to another Python, which does not see this plugin. Start: {own or f'{sys.executable} -m tensorboard.main'} --logdir …")
 
 
-def _bin_directory(path: str) -> str:
-    return os.path.realpath(os.path.dirname(os.path.abspath(path)))
+def own_command() -> str | None:
+    """The `tensorboard` that pip put beside this Python, whether or not its environment is activated."""
+    return shutil.which("tensorboard", path=os.pathsep.join(_script_directories()))
+
+
+def _script_directories() -> list[str]:
+    """Where scripts of this Python's packages lie: of the environment, of the user."""
+    user = "nt_user" if os.name == "nt" else "posix_user"
+    return [sysconfig.get_path("scripts"), os.path.dirname(os.path.abspath(sys.executable)), sysconfig.get_path("scripts", user)]
+
+
+def _is_of_this_python(script: str) -> bool:
+    """Whether a script lies beside this Python's others; the one on PATH may be a link to it."""
+    directory = os.path.realpath(os.path.dirname(os.path.realpath(script)))
+    beside = os.path.realpath(os.path.dirname(os.path.abspath(script)))
+    return any(os.path.realpath(own) in (directory, beside) for own in _script_directories())
 
 
 def about_plugins() -> Iterator[Finding]:

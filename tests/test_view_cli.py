@@ -18,7 +18,7 @@ from log_directories import graph_bytes, write_run
 from converter.errors import UserError
 from converter.graphfile.file import open_graph
 from tb_graph_ascend import export_page as export_module
-from tb_graph_ascend.doctor import Finding, about_log_directory, about_plugins
+from tb_graph_ascend.doctor import Finding, about_command, about_log_directory, about_plugins
 from tb_graph_ascend.serve import make_graph_server
 from tb_graph_ascend.view_cli import main
 
@@ -124,6 +124,47 @@ def test_the_doctor_finds_what_keeps_tensorboard_from_starting(monkeypatch):
     wrong = [finding for finding in about_plugins() if not finding.good]
     assert ["no libfoo" in wrong[0].text, "two plugins" in wrong[1].text, "does not know" in wrong[2].text] == [True] * 3
     assert all(finding.advice for finding in wrong)
+
+
+def script(directory, name="tensorboard"):
+    directory.mkdir(parents=True)
+    path = directory / name
+    path.write_text("#!/bin/sh\n", encoding="ascii")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_doctor_finds_the_tensorboard_of_an_environment_that_is_not_activated(monkeypatch, tmp_path):
+    own = script(tmp_path / "environment" / "bin")
+    monkeypatch.setattr("tb_graph_ascend.doctor._script_directories", lambda: [str(own.parent)])
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    finding, = about_command(installed=True)
+    assert finding.good and str(own) in finding.text
+
+
+def test_the_doctor_knows_how_to_start_a_tensorboard_without_a_command(monkeypatch, tmp_path):
+    monkeypatch.setattr("tb_graph_ascend.doctor._script_directories", lambda: [str(tmp_path)])
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    finding, = about_command(installed=True)
+    assert finding.good and f"{sys.executable} -m tensorboard.main" in finding.text
+
+
+def test_the_doctor_warns_of_a_tensorboard_on_path_that_is_another_pythons(monkeypatch, tmp_path):
+    own, other = script(tmp_path / "environment" / "bin"), script(tmp_path / "system" / "bin")
+    monkeypatch.setattr("tb_graph_ascend.doctor._script_directories", lambda: [str(own.parent)])
+    monkeypatch.setenv("PATH", str(other.parent))
+    wrong, = (finding for finding in about_command(installed=True) if not finding.good)
+    assert str(other) in wrong.text and str(own) in wrong.advice
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_the_doctor_accepts_a_link_on_path_to_its_own_tensorboard(monkeypatch, tmp_path):
+    own = script(tmp_path / "environment" / "bin")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "tensorboard").symlink_to(own)
+    monkeypatch.setattr("tb_graph_ascend.doctor._script_directories", lambda: [str(own.parent)])
+    monkeypatch.setenv("PATH", str(tmp_path / "links"))
+    assert all(finding.good for finding in about_command(installed=True))
 
 
 def test_the_doctors_exit_code_says_whether_something_is_wrong(monkeypatch, capsys):
