@@ -34,6 +34,13 @@ describe('findings', () => {
     expect(list.counts).toMatchObject({ cause: 1, inherited: 2, clean: 1, unmatched: 2 });
   });
 
+  it('count calls of APIs that have no counterpart apart from modules', () => {
+    const other = graphOf(outline('Module.a.A.forward.0\n  Functional.linear.0.forward\n  Tensor.view.0.forward'), outline('Module.a.A.forward.0\nModule.b.B.forward.0'), [{ target: [1], golden: [1], cause: 1, error: 0 }]);
+    const list = findings(other, findingClasses(other), { ...everything, groups: new Set(['unmatchedCalls']) });
+    expect([...list.rows]).toEqual([2, 3]);
+    expect(list.counts).toMatchObject({ unmatched: 1, unmatchedCalls: 2 });
+  });
+
   it('can be those of one direction', () => {
     expect([...findings(graph, classes, { ...everything, backward: true }).rows]).toEqual([5]);
   });

@@ -3,7 +3,7 @@ import { causeClasses, CauseClass } from './colouring';
 import { Direction, NodeKind, pairNodes, type Graph, type NodeRef, type Side } from './types';
 
 /** What a person can filter by. The first group is joined by "or", the directions restrict the result. */
-export const FINDING_GROUPS = ['cause', 'amplified', 'inherited', 'recovered', 'error', 'warning', 'incomparable', 'unmatched', 'clean'] as const;
+export const FINDING_GROUPS = ['cause', 'amplified', 'inherited', 'recovered', 'error', 'warning', 'incomparable', 'unmatched', 'unmatchedCalls', 'clean'] as const;
 export type FindingGroup = (typeof FINDING_GROUPS)[number];
 
 const GROUP_OF_CLASS: Readonly<Record<number, FindingGroup>> = {
@@ -58,7 +58,13 @@ export function findingClasses(graph: Graph): Uint8Array {
 export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilter): Findings {
   const wanted = new Uint8Array(16);
   for (const [cls, group] of Object.entries(GROUP_OF_CLASS)) if (filter.groups.has(group)) wanted[Number(cls)] = 1;
-  const unmatched = filter.groups.has('unmatched');
+  // Calls of APIs are many where two toolkits write the same module in other code; modules are what a person must look at.
+  const lone = { unmatched: 0, unmatchedCalls: 0 };
+  const alone = (side: Side, node: number, row: number): void => {
+    const group = side.kind[node] === NodeKind.api ? 'unmatchedCalls' : 'unmatched';
+    lone[group]++;
+    if (filter.groups.has(group)) push(row);
+  };
   const tally = new Uint32Array(16);
   const anyDirection = filter.forward === filter.backward;
   const direction = filter.forward ? Direction.forward : Direction.backward;
@@ -76,7 +82,6 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
     }
     rows[used++] = row;
   };
-  let missing = 0;
 
   // Golden nodes without counterpart stand behind the target node that their predecessor is paired with.
   let g = 1;
@@ -84,8 +89,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
     if (!golden) return;
     for (; g < limit; g++) {
       if (golden.pair[g] >= 0 || !counts(golden, g) || !passes(golden, g) || filter.hiddenGolden?.has(g)) continue;
-      missing++;
-      if (unmatched) push(-1 - g);
+      alone(golden, g, -1 - g);
     }
   };
   for (let node = 1; node < target.count; node++) {
@@ -103,8 +107,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
       if (wanted[cls]) push(node);
     } else if (golden && counts(target, node) && passes(target, node)) {
       if (filter.hidden?.has(node)) continue;
-      missing++;
-      if (unmatched) push(node);
+      alone(target, node, node);
     }
   }
   if (golden) goldenUpTo(golden.count);
@@ -113,8 +116,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
   if (filter.byError) sortByError(graph, found);
   const groupCounts = Object.fromEntries(FINDING_GROUPS.map((group) => [group, 0])) as Record<FindingGroup, number>;
   for (const [cls, group] of Object.entries(GROUP_OF_CLASS)) groupCounts[group] += tally[Number(cls)];
-  groupCounts.unmatched = missing;
-  return { rows: found, counts: groupCounts };
+  return { rows: found, counts: { ...groupCounts, ...lone } };
 }
 
 /** Largest error first; non-finite ones above all, unmeasured ones last. */

@@ -108,7 +108,7 @@ function show(opened: Graph, restore: Restore | null): void {
     if (!kept) colouring.value = modes[0];
     else if (colouring.value === 'how' && modes.includes('cause') && restore === null) colouring.value = 'cause';
     if (!opened.golden && panel.value === 'findings') panel.value = null; // nothing was compared
-    if (opened.golden && !isMeasured(opened.verdicts.status)) findingFilter.value = new Set(['unmatched']);
+    if (opened.golden && !isMeasured(opened.verdicts.status)) findingFilter.value = new Set(['unmatched', 'unmatchedCalls']);
   });
   openFirstLevels(opened, FIRST_ROWS);
   const first = restore?.node ?? firstOf(opened);

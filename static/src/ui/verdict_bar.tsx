@@ -141,6 +141,7 @@ const CLASS_OF_GROUP: Partial<Record<FindingGroup, number>> = {
   warning: CauseClass.warning,
   incomparable: CauseClass.incomparable,
   unmatched: CauseClass.unmatched,
+  unmatchedCalls: CauseClass.unmatched,
   clean: CauseClass.clean,
 };
 
