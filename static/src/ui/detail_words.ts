@@ -103,7 +103,7 @@ export function verdictWords(row: DetailRow, origin = ''): string {
     else words.push(t(`status.${['none', 'pass', 'warning', 'error', 'not_comparable'][row.status]}` as TextKey));
   }
   if (row.layout) words.push(t('details.layout', { layout: row.layout }));
-  return words.join('; ');
+  return words.join(t('list.semicolon'));
 }
 
 /** "linear_qkv ↔ q_proj + k_proj + v_proj". */

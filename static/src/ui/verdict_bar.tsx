@@ -41,7 +41,7 @@ function divergence(open: Graph, found: FirstDivergence): CardText {
   const column = ref && (ref.side === 'target' ? causes.value?.target : causes.value?.golden);
   const own = ref && column ? column.classes[ref.node] : 0;
   const cls = causes.value?.classes[own]?.strong ? own : (SIGN_OF_KIND[found.kind] ?? CauseClass.error);
-  return { big: name || t('verdict.gap'), why: [local(found.reason) || kind, agreed].filter(Boolean).join('; '), ref, cls };
+  return { big: name || t('verdict.gap'), why: [local(found.reason) || kind, agreed].filter(Boolean).join(t('list.semicolon')), ref, cls };
 }
 
 /** Target nodes of each direction. */
