@@ -61,15 +61,16 @@ def about_installation() -> Iterator[Finding]:
 def about_command(installed: bool) -> Iterator[Finding]:
     """The command `tensorboard` of this Python, and what the same word starts in the person's shell."""
     own = own_command()
+    start = own or f"{sys.executable} -m tensorboard.main"
     if own is None:
         if installed:  # else that has been said
-            yield Finding(True, f"TensorBoard is started as: {sys.executable} -m tensorboard.main --logdir …")
+            yield Finding(True, f"TensorBoard is started as: {start} --logdir …")
     else:
         yield Finding(True, f"the command tensorboard of this Python is {own}")
     on_path = shutil.which("tensorboard")
     if on_path is not None and not _is_of_this_python(on_path):
         yield Finding(False, f"`tensorboard` on PATH is {on_path}",
-                      f"It belongs to another Python, which does not see this plugin. Start: {own or f'{sys.executable} -m tensorboard.main'} --logdir …")
+                      f"It belongs to another Python, which does not see this plugin. Start: {start} --logdir …")
 
 
 def own_command() -> str | None:
