@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { Names } from '../src/core/names';
+import { ruleOfPair } from '../src/core/rule_of_pair';
+import { graphOf, outline } from './graphs';
 import { addRule, changeRule, isPlainRule, lineRange, placeIn, removeRule, sideText } from '../src/core/mapping_text';
 
 const FILE = `# mine
@@ -49,5 +52,29 @@ describe('the text of a mapping', () => {
     expect(placeIn('mine.yaml, line 12, column 3: no')).toEqual({ line: 12, column: 3 });
     expect(placeIn('nothing')).toBeNull();
     expect(FILE.slice(...lineRange(FILE, 4))).toBe('MLP:');
+  });
+});
+
+describe('a rule from a selected pair', () => {
+  const graph = graphOf(
+    outline('Module.decoder.Block.forward.0\n  Module.decoder.layers.2.self_attention.SelfAttention.forward.0\n    Module.decoder.layers.2.self_attention.linear_qkv.ColumnParallelLinear.forward.0\n      Functional.linear.0.forward'),
+    outline('Module.model.Model.forward.0\n  Module.model.layers.2.self_attn.Attention.forward.0\n    Module.model.layers.2.self_attn.q_proj.Linear.forward.0\n    Module.model.layers.2.self_attn.k_proj.Linear.forward.0\nModule.lm_head.Linear.forward.0'),
+    [
+      { target: [1], golden: [1], cause: 1 },
+      { target: [3], golden: [3, 4], cause: 1 },
+    ],
+  );
+  const names = new Names(graph);
+
+  it('has the class around it and the names below that class', () => {
+    const rule = { scope: 'SelfAttention', source: 'linear_qkv', target: 'q_proj, k_proj' };
+    expect(ruleOfPair(graph, names, { side: 'target', node: 3 })).toEqual(rule);
+    expect(ruleOfPair(graph, names, { side: 'golden', node: 4 })).toEqual(rule);
+    expect(ruleOfPair(graph, names, { side: 'target', node: 1 })).toEqual({ scope: 'TopLayer', source: 'decoder', target: 'model' });
+  });
+
+  it('leaves open what is not known yet, and is none for a call', () => {
+    expect(ruleOfPair(graph, names, { side: 'golden', node: 5 })).toEqual({ scope: '', source: '', target: 'lm_head' });
+    expect(ruleOfPair(graph, names, { side: 'target', node: 4 })).toBeNull();
   });
 });

@@ -1,11 +1,12 @@
 /** The layer mapping: rules with what each of them hits, the text, what stays unmatched, and proposals; edited with its effect shown before it is applied. */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { ruleOfPair } from '../../core/rule_of_pair';
 import { addRule, changeRule, isPlainRule, lineRange, placeIn, removeRule } from '../../core/mapping_text';
 import { formatCount } from '../../core/format';
 import type { Graph } from '../../core/types';
 import { local, t } from '../../i18n';
-import { graph, names } from '../../state/app';
+import { graph, names, selection } from '../../state/app';
 import { applyDraft, changedDraft, draft, draftName, draftProblem, edit, effectOfDraft, judgeBy, look, nameInForce, policies, previewing, proposeRules, revertDraft, rules, templates, wantTemplates } from '../../state/mapping';
 import { problemText } from '../../state/open';
 import { inForce, problem, stored, working, type PairNodes, type RuleHits } from '../../state/rematch';
@@ -113,6 +114,8 @@ function RuleForm() {
   const own = form.value;
   const set = (key: 'scope' | 'source' | 'target') => (event: Event) => (form.value = { ...form.value, [key]: (event.currentTarget as HTMLInputElement).value });
   const changing = editing.value;
+  const ref = selection.value;
+  const selected = graph.value && names.value && ref ? ruleOfPair(graph.value, names.value, ref) : null;
   const done = (event: Event): void => {
     event.preventDefault();
     if (!own.source.trim() || (!changing && !own.scope.trim())) return;
@@ -144,6 +147,11 @@ function RuleForm() {
         <button class="action" type="submit" disabled={!own.source.trim()}>
           {changing ? t('mapping.change') : t('mapping.add')}
         </button>
+        {changing === null && selected ? (
+          <button class="action" type="button" title={t('mapping.fillHint')} onClick={() => (form.value = selected)}>
+            {t('mapping.fill')}
+          </button>
+        ) : null}
         {changing ? (
           <button class="action" type="button" onClick={() => ((editing.value = null), (form.value = { scope: '', source: '', target: '' }))}>
             {t('mapping.cancel')}
