@@ -20,9 +20,18 @@ def test_dumps_are_converted_and_opened_in_the_browser(page: Page, bundle: str, 
         page.get_by_label("Target dump (under debug)").select_option("dumps/megatron")
         page.get_by_label("Golden dump (reference)").select_option("dumps/hf")
         page.get_by_role("button", name="Convert", exact=True).click()
-        page.get_by_role("button", name="Open the result").click(timeout=60_000)
+        expect(page.get_by_role("heading", name="The comparison is being made")).to_be_visible()
+        expect(page.get_by_role("heading", name="No comparison here yet")).to_have_count(0)
+        # Nothing else is open: the result opens by itself.
         viewer = Viewer(page, page).opened()
         assert viewer.snapshot()["nodes"]["golden"] > 0
+        # The next one leaves what is being looked at where it is.
+        page.get_by_role("button", name="Convert", exact=True).click()
+        page.get_by_label("Golden dump (reference)").select_option("")
+        page.locator("form").get_by_role("button", name="Convert", exact=True).click()
+        page.get_by_role("button", name="Open the result").click(timeout=60_000)
+        viewer.wait("s.nodes.golden === 0 && s.boxes.length > 0")
+        page.wait_for_load_state("networkidle")  # the list of dumps is asked for once more
 
 
 def test_without_the_flag_there_is_no_such_panel(page: Page, tensorboard: str, logs: str) -> None:

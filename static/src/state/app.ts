@@ -15,6 +15,9 @@ export const source = signal<Source | null>(null);
 /** What the log directory holds; null until the first answer. */
 export const runs = signal<RunList | null>(null);
 
+/** This page was exported: everything that can be shown is in it, and nobody answers requests. */
+export const exported = computed<boolean>(() => runs.value?.host === 'export');
+
 /** The graph file the person asked for, and the one that is open (they differ while one is being loaded). */
 export const chosen = signal<GraphKey | null>(null);
 export const graph = signal<Graph | null>(null);

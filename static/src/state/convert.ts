@@ -1,8 +1,8 @@
 /** Conversions in the browser: what can be converted, starting one, following it, ending it. */
 import { signal } from '@preact/signals';
-import { chosen, runs, source } from './app';
+import { chosen, graph, runs, source } from './app';
 import { listRuns, openGraph, problemText } from './open';
-import type { LocalText } from '../wire/source';
+import type { LocalText, RunGraph } from '../wire/source';
 
 export interface Dump {
   readonly name: string;
@@ -60,7 +60,8 @@ export async function start(options: ConvertOptions): Promise<void> {
 function follow(now: Conversion): void {
   conversion.value = now;
   if (now.state === 'running') setTimeout(() => void ask(now.id), AGAIN);
-  else if (now.state === 'done') void listRuns(false);
+  // Where nothing is open yet there is nothing to take away from anybody: the result comes at once.
+  else if (now.state === 'done') void (graph.value ? listRuns(false) : openResult());
 }
 
 async function ask(id: string): Promise<void> {
@@ -85,12 +86,23 @@ export async function cancel(): Promise<void> {
   }
 }
 
+const LOOKS = 20; // how often the list of runs is asked for a run that was just written
+
+async function firstGraphOf(name: string): Promise<RunGraph | null> {
+  for (let look = 0; look < LOOKS; look++) {
+    await listRuns(false);
+    const found = runs.value?.runs.find((run) => run.run === name);
+    if (found) return found.graphs.find((item) => !item.error) ?? null;
+    await new Promise((done) => setTimeout(done, AGAIN));
+  }
+  return null;
+}
+
 /** Opens what a conversion made: its first graph. */
 export async function openResult(): Promise<void> {
   const name = conversion.value?.run;
   if (!name) return;
-  await listRuns(false);
-  const first = runs.value?.runs.find((run) => run.run === name)?.graphs.find((item) => !item.error);
+  const first = await firstGraphOf(name);
   if (first) await openGraph({ run: name, step: first.step, rank: first.rank });
   if (chosen.value?.run === name) conversion.value = null;
 }

@@ -1,7 +1,7 @@
 /** The mapping that is being edited: its text, what it would do, and putting it into force. */
 import { batch, computed, effect, signal } from '@preact/signals';
 import { problemText } from './open';
-import { source } from './app';
+import { exported, source } from './app';
 import { marks } from './marks';
 import { answer, apply, inForce, preview, stored, type MappingChoice, type Rematched, type RuleHits } from './rematch';
 import type { LocalText } from '../wire/source';
@@ -68,7 +68,7 @@ export function edit(text: string, name?: string): void {
 export async function look(): Promise<void> {
   const mine = ++attempt;
   const open = stored.value;
-  if (!open?.golden) return;
+  if (!open?.golden || exported.value) return;
   previewing.value = true;
   try {
     const found = await preview({ ...inForce.value, mapping: choiceOf(draft.value), matches: marks.value.matches });
@@ -113,13 +113,13 @@ export async function proposeRules(pairs: 'all' | 'manual'): Promise<string> {
 /** Lists templates and policies once. */
 export async function wantTemplates(): Promise<void> {
   const from = source.value;
-  if (!from || templates.value) return;
+  if (!from || templates.value || exported.value) return;
   templates.value = [];
   try {
     templates.value = await from.request<Template[]>('templates', {});
     policies.value = (await from.request<{ name: string }[]>('policies', {})).map((item) => item.name);
   } catch {
-    // An exported page has no server behind it: there are none to choose from.
+    // There are none to choose from.
   }
 }
 

@@ -6,7 +6,7 @@ import { bytesOf, gunzip } from '../wire/gunzip';
 import { withPairs } from '../wire/decode';
 import type { OverlaySource } from '../wire/overlay';
 import { SourceError, type LocalText } from '../wire/source';
-import { graph, source } from './app';
+import { exported, graph, source } from './app';
 import { problemText } from './open';
 import { openState, openVersion } from './view';
 
@@ -83,7 +83,7 @@ export async function preview(force: InForce): Promise<Rematched> {
 export async function apply(change: Partial<InForce>): Promise<boolean> {
   const open = stored.value;
   const from = source.value;
-  if (!open || !from) return false;
+  if (!open || !from || exported.value) return false; // an exported page has nobody to ask: its pairs stay as converted
   wanted = { ...wanted, ...change };
   const force = wanted;
   const mine = ++attempt;

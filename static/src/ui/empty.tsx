@@ -2,6 +2,7 @@
 import { formatBytes } from '../core/format';
 import { local, t } from '../i18n';
 import { chosen, failure, loading, runs } from '../state/app';
+import { conversion } from '../state/convert';
 import { listRuns, openGraph } from '../state/open';
 import { ConvertPanel, mayConvert } from './panels/convert';
 
@@ -35,6 +36,12 @@ function Loading() {
   );
 }
 
+/** A conversion under way, or just made, is what there is to say. */
+function headline(): string {
+  const state = conversion.value?.state;
+  return state === 'running' ? t('empty.converting') : state === 'done' ? t('empty.converted') : t('empty.title');
+}
+
 export function Empty() {
   if (failure.value) return <Failure />;
   const list = runs.value;
@@ -45,10 +52,14 @@ export function Empty() {
   ]);
   return (
     <div class="empty">
-      <h2>{t('empty.title')}</h2>
+      <h2>{headline()}</h2>
       {list.scanning ? <p role="status">{t('empty.scanning')}</p> : null}
-      <p>{t('empty.how')}</p>
-      <pre>{t('empty.command')}</pre>
+      {conversion.value ? null : (
+        <>
+          <p>{t('empty.how')}</p>
+          <pre>{t('empty.command')}</pre>
+        </>
+      )}
       {mayConvert() ? <ConvertPanel /> : null}
       {broken.length > 0 ? (
         <>

@@ -7,14 +7,14 @@ import {
 import type { DetailRow } from '../core/details';
 import { formatCount, formatError, formatStatistic } from '../core/format';
 import { local, t } from '../i18n';
-import { dark } from '../state/app';
+import { dark, exported } from '../state/app';
 import { closeHeatmap, heatmap, heatmapCell, heatmapView, openHeatmap } from '../state/heatmap';
 import { rowName } from './detail_words';
 import { theme } from './theming';
 
 /** Beside a row whose elements lie in files on both sides. */
 export function MapButton({ row }: { readonly row: DetailRow }) {
-  if (heatmapRequest(row) === null) return null;
+  if (heatmapRequest(row) === null || exported.value) return null; // the dump is not in an exported page
   const on = heatmap.value?.row === row;
   return (
     <button class={on ? 'tag map on' : 'tag map'} aria-pressed={on} aria-label={t('heatmap.openLabel', { tensor: rowName(row) })} onClick={() => (on ? closeHeatmap() : void openHeatmap(row))}>

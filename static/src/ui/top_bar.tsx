@@ -7,7 +7,7 @@ import { colouring, graph, chosen, locale, microStep, panel, query, runs, theme 
 import { select } from '../state/actions';
 import { metricNames } from '../state/metrics';
 import { openGraph } from '../state/open';
-import { shareAddress } from '../host/tensorboard';
+import { embedded, shareAddress } from '../host/tensorboard';
 import { selection } from '../state/app';
 import { copyText } from './copy';
 import { helpOpen } from './help';
@@ -104,6 +104,7 @@ function colourChoices(): Choice[] {
 const THEMES = ['auto', 'light', 'dark'] as const;
 
 function Buttons() {
+  const themeLabel = `${t('theme.label')}: ${t(theme.value === 'auto' && !embedded() ? 'theme.autoAlone' : `theme.${theme.value}`)}`;
   const nextTheme = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length];
   return (
     <>
@@ -113,7 +114,7 @@ function Buttons() {
       <button class="pick" lang={locale.value === 'zh' ? 'en' : 'zh-CN'} aria-label={t('language.label')} title={t('language.label')} onClick={() => (locale.value = locale.value === 'zh' ? 'en' : 'zh')}>
         {t('language.switch')}
       </button>
-      <button class="pick" aria-label={`${t('theme.label')}: ${t(`theme.${theme.value}`)}`} title={`${t('theme.label')}: ${t(`theme.${theme.value}`)}`} onClick={() => (theme.value = nextTheme)}>
+      <button class="pick" aria-label={themeLabel} title={themeLabel} onClick={() => (theme.value = nextTheme)}>
         <Icon path={theme.value === 'dark' ? 'M13 9.5A5.5 5.5 0 0 1 6.5 3a5.5 5.5 0 1 0 6.500 6.500z' : theme.value === 'light' ? 'M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v1.500M8 13.500V15M1 8h1.500M13.500 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1' : 'M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12'} />
       </button>
       <button class="pick" aria-label={t('help.label')} title={`${t('help.label')} (?)`} aria-expanded={helpOpen.value} onClick={() => (helpOpen.value = !helpOpen.value)}>

@@ -2,6 +2,7 @@
 
 const en = {
   'mapping.title': 'Layer mapping',
+  'mapping.exported': 'In an exported page the mapping can be read and saved. To change it and match again, open the run in TensorBoard or graph-view serve.',
   'mapping.inForce': 'In force:',
   'mapping.none': 'No mapping file is in force: pairs were found automatically.',
   'mapping.load': 'Load…',
@@ -56,6 +57,7 @@ export type MappingKey = keyof typeof en;
 
 const zh: Record<MappingKey, string> = {
   'mapping.title': '层映射',
+  'mapping.exported': '在导出的页面中可查看和保存映射。如需修改并重新匹配，请在 TensorBoard 或 graph-view serve 中打开该结果。',
   'mapping.inForce': '当前使用：',
   'mapping.none': '未使用映射文件，配对由自动匹配得到。',
   'mapping.load': '载入…',

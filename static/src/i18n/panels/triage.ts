@@ -3,6 +3,7 @@
 const en = {
   'triage.title': 'Expected and ignored',
   'triage.how': 'Mark what is known to differ, so that it does not hide what is not. Marks are kept beside the graph; the next comparison can take them over.',
+  'triage.howHere': 'Mark what is known to differ, so that it does not hide what is not. In an exported page marks stay in this browser; download them to pass them on.',
   'triage.hide': 'Hide {count} marked nodes from lists and counts',
   'triage.select': 'Select a box to mark it.',
   'triage.what': 'Mark',
@@ -29,6 +30,7 @@ export type TriageKey = keyof typeof en;
 const zh: Record<TriageKey, string> = {
   'triage.title': '预期与忽略',
   'triage.how': '标记已知的差异，以免掩盖未知的差异。标记保存在图旁，下次比较可从中导入。',
+  'triage.howHere': '标记已知的差异，以免掩盖未知的差异。在导出的页面中，标记只保存在本浏览器中，可下载后转交。',
   'triage.hide': '在列表和计数中隐藏 {count} 个已标记节点',
   'triage.select': '选择一个方框以标记。',
   'triage.what': '标记',

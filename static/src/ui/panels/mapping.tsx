@@ -6,12 +6,13 @@ import { addRule, changeRule, isPlainRule, lineRange, placeIn, removeRule } from
 import { formatCount } from '../../core/format';
 import type { Graph } from '../../core/types';
 import { local, t } from '../../i18n';
-import { graph, names, selection } from '../../state/app';
+import { exported, graph, names, selection } from '../../state/app';
 import { applyDraft, changedDraft, draft, draftName, draftProblem, edit, effectOfDraft, judgeBy, look, nameInForce, policies, previewing, proposeRules, revertDraft, rules, templates, wantTemplates } from '../../state/mapping';
 import { problemText } from '../../state/open';
 import { inForce, problem, stored, working, type PairNodes, type RuleHits } from '../../state/rematch';
 import { showNote } from '../copy';
 import { download, fileName } from '../download';
+import { ExportedMapping } from './mapping_exported';
 import { Left } from './mapping_left';
 import { Proposals } from './mapping_proposals';
 import { PairLine } from './node_link';
@@ -348,6 +349,7 @@ export function MappingPanel() {
   }, [stored.value]);
   if (!open) return null;
   if (!open.golden) return <p class="dim hint">{t('matches.single')}</p>;
+  if (exported.value) return <ExportedMapping open={open} />;
   const now = tab.value;
   return (
     <div class="side-panel scrolls" tabIndex={0} role="region" aria-label={t('mapping.title')}>

@@ -1,18 +1,17 @@
 /** Matching by hand: what is picked on each side, what to do with it, and the list of what was done. */
-import { marksAsYaml, withoutMatch, type MatchEntry, type RelationWord } from '../../core/marks';
+import { withoutMatch, type MatchEntry, type RelationWord } from '../../core/marks';
 import { directionOf, shortenMiddle } from '../../core/names';
 import { type Graph, type SideName } from '../../core/types';
 import { local, t, type TextKey } from '../../i18n';
-import { graph, panel, panelWidth, selectedPair, selection } from '../../state/app';
+import { exported, graph, panel, panelWidth, selectedPair, selection } from '../../state/app';
 import { change, foreign, history, marks, nodeOfName, redo, undo } from '../../state/marks';
 import { adding, clearPicks, dissolved, matchPicked, obstacle, picks, relation, takeApart, togglePick, withInside, withTwins } from '../../state/picks';
 import { edit, proposeRules } from '../../state/mapping';
 import { answer, inForce, problem, working } from '../../state/rematch';
 import { select } from '../../state/actions';
-import { download, fileName } from '../download';
 import { showNote } from '../copy';
 import { problemText } from '../../state/open';
-import { AuthorField, WhereKept } from './kept';
+import { AuthorField, DownloadMarks, WhereKept } from './kept';
 import { NodeLink } from './node_link';
 import { TakeOver } from './take_over';
 
@@ -173,6 +172,7 @@ export function MatchesPanel() {
     <div class="side-panel scrolls" onKeyDown={onKeyDown} tabIndex={0} role="region" aria-label={t('matches.title')}>
       <h2>{t('matches.title')}</h2>
       <p class="dim">{t('matches.how')}</p>
+      {exported.value ? <p class="dim">{t('matches.exported')}</p> : null}
       <Picking open={open} />
       {working.value ? <p role="status">{t('matches.working')}</p> : null}
       {problem.value ? (
@@ -214,18 +214,18 @@ export function MatchesPanel() {
             ))}
         </ul>
         {list.length > MOST_SHOWN ? <p class="dim">{t('matches.more', { count: list.length - MOST_SHOWN })}</p> : null}
-        {list.length > 0 ? <p class="dim">{t('matches.effect', { now: open.pairs.count, before: answer.value?.counts.before ?? open.pairs.count })}</p> : null}
+        {list.length > 0 && !exported.value ? <p class="dim">{t('matches.effect', { now: open.pairs.count, before: answer.value?.counts.before ?? open.pairs.count })}</p> : null}
       </section>
       <section class="block">
         <AuthorField />
         <WhereKept open={open} />
         <div class="buttons">
-          <button class="action" disabled={list.length + marks.value.triage.length === 0} onClick={() => download(`${fileName(open.key.run)}_step${open.key.step}_rank${open.key.rank}.matches.yaml`, marksAsYaml(marks.value))}>
-            {t('matches.download')}
-          </button>
-          <button class="action" disabled={inForce.value.matches.length === 0} onClick={() => void toRules()}>
-            {t('matches.asRules')}
-          </button>
+          <DownloadMarks open={open} />
+          {exported.value ? null : (
+            <button class="action" disabled={inForce.value.matches.length === 0} onClick={() => void toRules()}>
+              {t('matches.asRules')}
+            </button>
+          )}
           <TakeOver />
         </div>
       </section>

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { shareAddress } from '../../host/tensorboard';
 import { local, t } from '../../i18n';
-import { colouring, graph, microStep, names, panel, query, runs, selection, threshold } from '../../state/app';
+import { colouring, exported, graph, microStep, names, panel, query, runs, selection, threshold } from '../../state/app';
 import { problemText } from '../../state/open';
 import { sideOf } from '../../core/types';
 import { copyText, showNote } from '../copy';
@@ -37,6 +37,23 @@ async function savePage(): Promise<void> {
   }
 }
 
+/** What an exported page holds, and what it cannot do. */
+function Inside() {
+  const run = runs.value?.runs[0];
+  const graphs = run?.graphs ?? [];
+  const list = (numbers: readonly number[]): string => [...new Set(numbers)].sort((a, b) => a - b).join(t('list.comma'));
+  return (
+    <section class="block">
+      <h3>{t('share.inside')}</h3>
+      <p class="dim">
+        <b>{run?.run}</b>: {t('share.insideGraphs', { steps: list(graphs.map((item) => item.step)), ranks: list(graphs.map((item) => item.rank)) })}
+      </p>
+      <p class="dim">{t('share.insideAll')}</p>
+      <p class="dim">{t('share.outside')}</p>
+    </section>
+  );
+}
+
 export function SharePanel() {
   const open = graph.value;
   // The address is written a moment after what it says; whatever it says makes this be drawn again.
@@ -46,13 +63,12 @@ export function SharePanel() {
     const field = document.getElementById('share-address') as HTMLTextAreaElement | null;
     if (field && field.value !== shareAddress()) field.value = shareAddress();
   }, 260);
-  const exported = runs.value?.host === 'export';
   return (
     <div class="side-panel scrolls" tabIndex={0} role="region" aria-label={t('share.title')}>
       <h2>{t('share.title')}</h2>
       <section class="block">
         <h3>{t('share.address')}</h3>
-        <p class="dim">{t('share.addressHow')}</p>
+        <p class="dim">{t(exported.value ? 'share.addressHere' : 'share.addressHow')}</p>
         <textarea id="share-address" class="address" readOnly rows={4} aria-label={t('share.address')} onFocus={(event) => (event.currentTarget as HTMLTextAreaElement).select()}>
           {shareAddress()}
         </textarea>
@@ -62,7 +78,9 @@ export function SharePanel() {
           </button>
         </div>
       </section>
-      {exported ? null : (
+      {exported.value ? (
+        <Inside />
+      ) : (
         <section class="block">
           <h3>{t('share.page')}</h3>
           <p class="dim">{t('share.pageHow')}</p>

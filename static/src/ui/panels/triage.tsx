@@ -6,9 +6,9 @@ import { nodeName, shortenMiddle } from '../../core/names';
 import { patternChoices } from '../../core/triage';
 import { sideOf, type Graph } from '../../core/types';
 import { t } from '../../i18n';
-import { expectedGolden, expectedTarget, graph, hideExpected, panel, query, selection } from '../../state/app';
+import { expectedGolden, expectedTarget, exported, graph, hideExpected, panel, query, selection } from '../../state/app';
 import { change, marks, nodesOfMark, signature } from '../../state/marks';
-import { AuthorField, WhereKept } from './kept';
+import { AuthorField, DownloadMarks, WhereKept } from './kept';
 import { TakeOver } from './take_over';
 
 const verdict = signal<TriageEntry['verdict']>('expected');
@@ -98,7 +98,7 @@ export function TriagePanel() {
   return (
     <div class="side-panel scrolls" tabIndex={0} role="region" aria-label={t('triage.title')}>
       <h2>{t('triage.title')}</h2>
-      <p class="dim">{t('triage.how')}</p>
+      <p class="dim">{t(exported.value ? 'triage.howHere' : 'triage.how')}</p>
       <section class="block">
         <label class="check">
           <input type="checkbox" checked={hideExpected.value} onChange={(event) => (hideExpected.value = (event.currentTarget as HTMLInputElement).checked)} /> {t('triage.hide', { count: formatCount(hidden) })}
@@ -124,6 +124,7 @@ export function TriagePanel() {
       <section class="block">
         <AuthorField />
         <div class="buttons">
+          <DownloadMarks open={open} />
           <TakeOver />
         </div>
         <WhereKept open={open} />
