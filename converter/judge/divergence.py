@@ -63,25 +63,30 @@ def phases(tree: Tree) -> NDArray[np.uint8]:
     return phase
 
 
-def children_of_pairs(
-    pairs: PairFacts, target: Graph, phase: NDArray[np.uint8], wanted: int, among: NDArray[np.bool_]
-) -> dict[int, list[int]]:
-    """Per pair (-1 = root): the pairs of one phase that lie directly below it, in call order. `among`: [nodes] what to look at."""
+def children_of_pairs(pairs: PairFacts, target: Graph, group: NDArray[np.int64], groups: int) -> list[dict[int, list[int]]]:
+    """Per group of nodes and pair (-1 = root): the pairs of the same group that lie directly below it, in call order.
+
+    Args:
+        group: [nodes] 0..groups-1, what each node is walked with: its phase, or its phase and micro step.
+    """
     tree = target.tree
     pair_of = np.full(tree.count, -1, np.int64)
     pair_of[pairs.node] = np.arange(len(pairs.node))
-    owner = np.full(tree.count, -1, np.int64)
-    parents, numbers = tree.parent.tolist(), pair_of.tolist()
-    below: dict[int, list[int]] = {}
-    owners = owner.tolist()
-    keep = ((phase == wanted) & among).tolist()
-    collections = (tree.kind == NodeKind.API_COLLECTION).tolist()
+    # Collections of APIs are none of the model's modules: their calls belong to what lies around.
+    pair_of[tree.kind == NodeKind.API_COLLECTION] = -1
+    parents, numbers, group_of = tree.parent.tolist(), pair_of.tolist(), group.tolist()
+    owners = [-1] * tree.count  # pair of the nearest node around that is of the same group
+    foreign = [0] * tree.count  # nearest node around that is of another group: runs of one group are climbed in one step
+    below: list[dict[int, list[int]]] = [{} for _ in range(groups)]
     for node in range(1, tree.count):
-        parent = parents[node]
-        above = owners[parent] if numbers[parent] < 0 or collections[parent] or not keep[parent] else numbers[parent]
+        own, around = group_of[node], parents[node]
+        foreign[node] = foreign[around] if group_of[around] == own else around
+        while around > 0 and group_of[around] != own:
+            around = foreign[around]
+        above = -1 if around <= 0 else numbers[around] if numbers[around] >= 0 else owners[around]
         owners[node] = above
-        if numbers[node] >= 0 and keep[node] and not collections[node]:
-            below.setdefault(above, []).append(numbers[node])
+        if numbers[node] >= 0:
+            below[own].setdefault(above, []).append(numbers[node])
     return below
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,10 +36,9 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
         rows, pairs = settled, pair_facts(facts, settled, pairing)
     cause = causes(pairs, target, policy)
     blamed = without_tied_gradients(cause, pairs, target)
-    found = _first_findings(pairs, cause, blamed, target, phase, None)
-    by_step = [
-        _first_findings(pairs, cause, blamed, target, phase, step) for step in range(target.tree.micro_steps if found else 0)
-    ]
+    found = _first_findings(pairs, cause, blamed, target, phase.astype(np.int64), 1)[0]
+    steps = target.tree.micro_steps if found else 1
+    by_step = _first_findings(pairs, cause, blamed, target, phase + 2 * target.tree.micro_step.astype(np.int64), steps) if steps > 1 else []
     for wanted, finding in found.items():
         settle_followers(cause, pairs, finding.place if finding.place >= 0 else finding.seen, phase[pairs.node], wanted, policy)
     settle_enclosing(cause, pairs, target, {finding.place for finding in found.values()})
@@ -62,15 +59,7 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
         reasons=pairs.reasons,
         forward=_divergence(found.get(FORWARD_PHASE), evidence),
         backward=_divergence(found.get(BACKWARD_PHASE), evidence),
-        micro_steps=[
-            (
-                _divergence(one.get(FORWARD_PHASE), evidence),
-                _divergence(one.get(BACKWARD_PHASE), evidence),
-            )
-            for one in by_step
-        ]
-        if target.tree.micro_steps > 1
-        else [],
+        micro_steps=[(_divergence(one.get(FORWARD_PHASE), evidence), _divergence(one.get(BACKWARD_PHASE), evidence)) for one in by_step],
         parameters=_parameters(facts, cause, evidence),
         policy_name=policy.name,
         policy_text=policy.text,
@@ -79,24 +68,31 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
 
 
 def _first_findings(
-    pairs: PairFacts, cause: NDArray[np.uint8], blamed: NDArray[np.uint8], target: Graph, phase: NDArray[np.uint8], step: Optional[int]
-) -> dict[int, Finding]:
-    """The first finding of one pass, of the whole run or of one micro step; backward only where forward agrees."""
-    of_step = np.ones(target.tree.count, np.bool_) if step is None else target.tree.micro_step == step
-    for wanted in (FORWARD_PHASE, BACKWARD_PHASE):
-        below = children_of_pairs(pairs, target, phase, wanted, of_step)
-        # An input that differs without any effect is told only where nothing else is found.
-        effective = np.where(blamed == Cause.RECOVERED, Cause.CLEAN, blamed)
-        finding = find_first(pairs, effective, below) or find_first(pairs, blamed, below) or find_first(pairs, cause, below)
-        if finding is not None:
-            return {wanted: finding}
-        if wanted == FORWARD_PHASE and _differs(pairs, (phase[pairs.node] == FORWARD_PHASE) & of_step[pairs.node]):
-            break  # gradients of another forward pass differ everywhere
-    return {}
+    pairs: PairFacts, cause: NDArray[np.uint8], blamed: NDArray[np.uint8], target: Graph, group: NDArray[np.int64], steps: int
+) -> list[dict[int, Finding]]:
+    """The first finding of each pass, of the whole run (one step) or of every micro step; backward only where forward agrees.
 
-
-def _differs(pairs: PairFacts, where: NDArray[np.bool_]) -> bool:
-    return bool(((pairs.bad_output | pairs.bad_input | pairs.bad_parameter) & where).any())
+    Args:
+        group: [nodes] phase + 2 * step.
+    """
+    below = children_of_pairs(pairs, target, group, 2 * steps)
+    differs = np.zeros(2 * steps, np.bool_)
+    differs[group[pairs.node[pairs.bad_output | pairs.bad_input | pairs.bad_parameter]]] = True
+    # An input that differs without any effect is told only where nothing else is found.
+    effective = np.where(blamed == Cause.RECOVERED, Cause.CLEAN, blamed)
+    found: list[dict[int, Finding]] = []
+    for step in range(steps):
+        of_step: dict[int, Finding] = {}
+        for wanted in (FORWARD_PHASE, BACKWARD_PHASE):
+            place = below[wanted + 2 * step]
+            finding = find_first(pairs, effective, place) or find_first(pairs, blamed, place) or find_first(pairs, cause, place)
+            if finding is not None:
+                of_step = {wanted: finding}
+                break
+            if differs[wanted + 2 * step]:
+                break  # gradients of another forward pass differ everywhere
+        found.append(of_step)
+    return found
 
 
 def _noise_message(rows: RowVerdicts) -> list[str]:
