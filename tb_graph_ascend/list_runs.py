@@ -41,4 +41,4 @@ def _graph_as_json(graph: Graph) -> dict[str, Any]:
     entry: dict[str, Any] = {"step": graph.step, "rank": graph.rank, "file": graph.file}
     if graph.problem is not None:
         return {**entry, "error": graph.problem.as_json()}
-    return {**entry, "size": graph.size, "version": graph.version}
+    return {**entry, "size": graph.size, "version": graph.version, "verdict": graph.verdict}

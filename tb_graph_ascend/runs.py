@@ -18,6 +18,7 @@ from converter.graphfile.source import Source, open_source
 from tb_graph_ascend.directory_walk import Found
 from tb_graph_ascend.metadata import GRAPH_SUFFIX
 from tb_graph_ascend.texts import Problem, broken_manifest, of_error
+from tb_graph_ascend.verdict_word import verdict_word
 
 RUN_DIRECTORY = re.compile(r"(compare|build)_")
 STEP_DIRECTORY = re.compile(r"step(\d+)")
@@ -35,6 +36,7 @@ class Graph:
     path: str
     size: int = 0  # bytes
     version: str = ""  # hex; changes with the file
+    verdict: str = ""  # one word, see verdict_word.py
     problem: Problem | None = None
 
 
@@ -64,6 +66,7 @@ class _Check:
     step: int = 0
     rank: int = 0
     created: str = ""
+    verdict: str = ""
 
 
 class GraphChecker:
@@ -84,7 +87,7 @@ class GraphChecker:
             known = (source.size, source.changed, _look(source))
             self._known[graph.path] = known
         check = known[2]
-        return replace(graph, size=source.size, version=check.version, problem=check.problem), check
+        return replace(graph, size=source.size, version=check.version, verdict=check.verdict, problem=check.problem), check
 
 
 def version_of(source: Source, identity: int) -> str:
@@ -99,7 +102,8 @@ def _look(source: Source) -> _Check:
     except GraphFileError as error:
         return _Check("", of_error(error))
     kind = "compare" if "topology/golden" in file.index.sections else "build"
-    return _Check(version_of(source, file.index.identity), None, kind, summary.step, summary.rank, summary.provenance.created)
+    return _Check(version_of(source, file.index.identity), None, kind, summary.step, summary.rank, summary.provenance.created,
+                  verdict_word(summary))
 
 
 def runs_in(directories: Iterator[Found], prefix: str, checker: GraphChecker) -> Iterator[Run]:

@@ -10,7 +10,9 @@ import pytest
 from log_directories import CREATED, graph_bytes, write_run
 from plugin_server import Server, body, graph_query
 
+from converter.graphfile import graph_pb2
 from tb_graph_ascend.log_roots import log_roots
+from tb_graph_ascend.verdict_word import verdict_word
 
 
 @pytest.fixture
@@ -28,6 +30,35 @@ def test_a_run_is_listed_with_its_graphs_in_order(logs):
     assert [(graph["step"], graph["rank"], graph["file"]) for graph in run["graphs"]] == [
         (0, 0, "step0/rank0.pb"), (0, 1, "step0/rank1.pb"), (10, 0, "step10/rank0.pb")]
     assert all(graph["size"] == len(graph_bytes()) and int(graph["version"], 16) for graph in run["graphs"])
+
+
+def test_every_graph_is_listed_with_one_word_for_what_it_holds(logs):
+    write_run(str(logs / "build_1"), kind="build")
+    build, compared = Server(logs).runs()["runs"]
+    assert [graph["verdict"] for graph in compared["graphs"]] == ["introduced"] * 3  # graph_contents.py says so
+    assert build["graphs"][0]["verdict"] == ""
+
+
+def summary(**fields):
+    made = graph_pb2.Summary()
+    for name, value in fields.items():
+        if name in ("forward", "backward"):
+            getattr(made, name).kind = value
+        elif name == "parameters":
+            made.parameters.add().target = value
+        else:
+            setattr(made.status, name, value)
+    return made
+
+
+def test_the_word_is_the_cause_that_comes_first():
+    assert verdict_word(summary(forward="parameter", backward="introduced", error=5)) == "parameter"
+    assert verdict_word(summary(backward="gap", error=5)) == "introduced"
+    assert verdict_word(summary(forward="nonfinite")) == "introduced"
+    assert verdict_word(summary(parameters="weight", error=1)) == "parameter"
+    assert verdict_word(summary(error=1, warning=2)) == "inherited"
+    assert verdict_word(summary(warning=2)) == "warning"
+    assert verdict_word(summary()) == ""
 
 
 def test_runs_are_found_at_any_depth_and_listed_in_natural_order(tmp_path):

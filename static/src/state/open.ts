@@ -1,6 +1,7 @@
 /** Opening runs and graph files: asks the source, decodes, and chooses what is seen first. */
 import { batch, signal } from '@preact/signals';
-import { availableModes, isMeasured, isMetric } from '../core/colouring';
+import { availableModes, isMeasured, isMetric, type PlainMode } from '../core/colouring';
+import { runLabels } from '../core/run_labels';
 import { NodeKind, sideOf, SIDES, type Graph, type GraphKey, type NodeRef } from '../core/types';
 import { decodeGraph, OPENING_SECTIONS, type GraphSections } from '../wire/decode';
 import { SourceError, type LocalText } from '../wire/source';
@@ -43,9 +44,10 @@ export function noticeNewer(): void {
 }
 
 export function firstReadable(): GraphKey | null {
-  for (const run of runs.value?.runs ?? []) {
-    const found = run.graphs.find((item) => !item.error);
-    if (found) return { run: run.run, step: found.step, rank: found.rank };
+  const list = runs.value?.runs ?? [];
+  for (const { run } of runLabels(list)) {
+    const found = list.find((item) => item.run === run)?.graphs.find((item) => !item.error);
+    if (found) return { run, step: found.step, rank: found.rank };
   }
   return null;
 }
@@ -94,6 +96,10 @@ export async function openGraph(key: GraphKey, restore?: (opened: Graph) => Rest
   }
 }
 
+/** What a single graph cannot show comes back with the next comparison. */
+let replaced: { readonly mode: PlainMode; readonly by: PlainMode } | null = null;
+let findingsAside = false;
+
 function show(opened: Graph, restore: Restore | null): void {
   batch(() => {
     selection.value = null;
@@ -105,9 +111,20 @@ function show(opened: Graph, restore: Restore | null): void {
     const modes = availableModes(opened);
     const mode = colouring.value;
     const kept = isMetric(mode) ? opened.summary.mode === 'tensor' : modes.includes(mode);
-    if (!kept) colouring.value = modes[0];
-    else if (colouring.value === 'how' && modes.includes('cause') && restore === null) colouring.value = 'cause';
-    if (!opened.golden && panel.value === 'findings') panel.value = null; // nothing was compared
+    if (replaced && colouring.value === replaced.by && modes.includes(replaced.mode)) {
+      colouring.value = replaced.mode; // what a graph without it had put aside
+      replaced = null;
+    } else if (!kept) {
+      if (!isMetric(mode)) replaced = { mode, by: modes[0] };
+      colouring.value = modes[0];
+    } else if (colouring.value === 'how' && modes.includes('cause') && restore === null) colouring.value = 'cause';
+    if (!opened.golden && panel.value === 'findings') {
+      panel.value = null; // nothing was compared
+      findingsAside = true;
+    } else if (opened.golden && findingsAside) {
+      findingsAside = false;
+      panel.value ??= 'findings';
+    }
     if (opened.golden && !isMeasured(opened.verdicts.status)) findingFilter.value = new Set(['unmatched', 'unmatchedCalls']);
   });
   openFirstLevels(opened, FIRST_ROWS);

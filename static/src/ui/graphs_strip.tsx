@@ -1,4 +1,5 @@
 /** Steps and ranks of the open run as one line each: where it is wrong is seen before anything is chosen. */
+import { CauseClass } from '../core/colouring';
 import { local, t } from '../i18n';
 import { className } from '../i18n/class_names';
 import { chosen } from '../state/app';
@@ -8,11 +9,20 @@ import { causes } from '../state/view';
 import type { RunGraph } from '../wire/source';
 import { Sign } from './sign';
 
+const CLASS_OF_WORD: Readonly<Record<string, number>> = {
+  parameter: CauseClass.parameter,
+  introduced: CauseClass.introduced,
+  inherited: CauseClass.inherited,
+  warning: CauseClass.warning,
+  clean: CauseClass.clean,
+};
+
 function Cell({ run, item }: { readonly run: string; readonly item: RunGraph }) {
   const state = graphStates.value.get(stateKey(item.step, item.rank));
   const current = chosen.value?.step === item.step && chosen.value.rank === item.rank;
-  const cls = causes.value?.classes[state?.cls ?? 0];
-  const words = item.error ? local(item.error) : [state ? className(cls, 'cause') : '', local(state?.text)].filter(Boolean).join(': ');
+  // The list of runs knows the word; the sentence comes with the graph's summary.
+  const cls = causes.value?.classes[state?.cls ?? CLASS_OF_WORD[item.verdict ?? ''] ?? CauseClass.none];
+  const words = item.error ? local(item.error) : [cls && cls.id !== 'none' ? className(cls, 'cause') : '', local(state?.text)].filter(Boolean).join(': ');
   return (
     <button
       class={current ? 'graph-cell on' : 'graph-cell'}

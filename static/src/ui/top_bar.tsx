@@ -2,6 +2,8 @@
 import { availableModes, isMetric, type ColourMode } from '../core/colouring';
 import { metricLabel } from '../core/metrics';
 import { shortenMiddle } from '../core/names';
+import { runLabels } from '../core/run_labels';
+import { isBad, VERDICT_SIGNS, worstVerdict } from '../core/verdict_words';
 import { t, type TextKey } from '../i18n';
 import { colouring, graph, chosen, locale, microStep, panel, query, runs, theme } from '../state/app';
 import { select } from '../state/actions';
@@ -9,6 +11,7 @@ import { metricNames } from '../state/metrics';
 import { openGraph } from '../state/open';
 import { embedded, shareAddress } from '../host/tensorboard';
 import { selection } from '../state/app';
+import type { Run, RunGraph } from '../wire/source';
 import { copyText } from './copy';
 import { helpOpen } from './help';
 import { Icon } from './icon';
@@ -20,13 +23,25 @@ interface Choice {
   readonly disabled?: boolean;
 }
 
-function Picker({ label, value, choices, choose }: { readonly label: string; readonly value: string; readonly choices: readonly Choice[]; readonly choose: (value: string) => void }) {
-  const current = choices.find((item) => item.value === value);
+interface PickerProperties {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly choose: (value: string) => void;
+  /** What is shown of the choice; left out = its label. `behind` is never cut. */
+  readonly shown?: { readonly text: string; readonly behind: string };
+  readonly title?: string;
+  readonly wide?: boolean;
+}
+
+function Picker({ label, value, choices, choose, shown, title, wide }: PickerProperties) {
+  const current = choices.find((item) => item.value === value)?.label ?? value;
   return (
-    <label class="pick">
-      <span>{label}</span>
+    <label class={wide ? 'pick wide' : 'pick'} title={title ?? current}>
+      <span class="pick-label">{label}</span>
       {/* The select lies over its own text, so that the picker is as wide as what is chosen and not as the longest choice. */}
-      <b title={current?.label ?? value}>{shortenMiddle(current?.label ?? value, 34)}</b>
+      <b>{shortenMiddle(shown?.text ?? current, 30)}</b>
+      {shown?.behind ? <span class="behind">{shown.behind}</span> : null}
       <select value={value} aria-label={label} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
         {choices.map((item) => (
           <option key={item.value} value={item.value} disabled={item.disabled}>
@@ -38,12 +53,31 @@ function Picker({ label, value, choices, choose }: { readonly label: string; rea
   );
 }
 
+/** A choice of graphs with the sign and the word of the worst of them, so that a bad one is seen before it is opened. */
+function graphChoice(value: string, text: string, graphs: readonly RunGraph[]): Choice {
+  const word = worstVerdict(graphs);
+  const bad = graphs.filter((item) => isBad(item.verdict)).length;
+  const words = [text, word ? t(`class.${word}`) : '', bad > 0 && graphs.length > 1 ? t('pick.bad', { bad, count: graphs.length }) : ''];
+  return { value, label: `${word ? `${VERDICT_SIGNS[word]} ` : ''}${words.filter(Boolean).join(' · ')}`, disabled: graphs.every((item) => item.error) };
+}
+
+function RunPicker({ run, list }: { readonly run: string; readonly list: readonly Run[] }) {
+  const labels = runLabels(list);
+  const current = labels.find((item) => item.run === run) ?? runLabels([{ run, kind: 'compare' }])[0];
+  const graphsOf = (name: string): readonly RunGraph[] => list.find((item) => item.run === name)?.graphs ?? [];
+  const open = (name: string): void => {
+    const first = graphsOf(name).find((item) => !item.error);
+    if (first) void openGraph({ run: name, step: first.step, rank: first.rank });
+  };
+  const choices = (labels.length > 0 ? labels : [current]).map((item) => graphChoice(item.run, [item.name, item.time].filter(Boolean).join(' · '), graphsOf(item.run)));
+  return <Picker label={t('pick.run')} value={run} choices={choices} choose={open} shown={{ text: current.name, behind: current.shortTime }} wide title={`${run}\n${current.time}`} />;
+}
+
 function Pickers() {
   const key = chosen.value;
-  const list = runs.value?.runs ?? [];
   if (!key) return null;
-  const run = list.find((item) => item.run === key.run);
-  const graphs = run?.graphs ?? [];
+  const list = runs.value?.runs ?? [];
+  const graphs = list.find((item) => item.run === key.run)?.graphs ?? [];
   const steps = [...new Set(graphs.map((item) => item.step))].sort((a, b) => a - b);
   const ranks = graphs.filter((item) => item.step === key.step).sort((a, b) => a.rank - b.rank);
   const open = (step: number, rank: number): void => {
@@ -52,25 +86,24 @@ function Pickers() {
     const found = inStep.find((item) => item.rank === rank) ?? inStep[0];
     if (found) void openGraph({ run: key.run, step, rank: found.rank });
   };
-  const openRun = (name: string): void => {
-    const first = list.find((item) => item.run === name)?.graphs.find((item) => !item.error);
-    if (first) void openGraph({ run: name, step: first.step, rank: first.rank });
-  };
+  const ofStep = (step: number): readonly RunGraph[] => graphs.filter((item) => item.step === step);
   const micro = graph.value?.summary.micro_steps ?? 1;
   return (
     <>
+      <RunPicker run={key.run} list={list} />
       <Picker
-        label={t('pick.run')}
-        value={key.run}
-        choices={list.length > 0 ? list.map((item) => ({ value: item.run, label: item.run, disabled: item.graphs.every((one) => one.error) })) : [{ value: key.run, label: key.run }]}
-        choose={openRun}
+        label={t('pick.step')}
+        value={String(key.step)}
+        choices={(steps.length > 0 ? steps : [key.step]).map((step) => graphChoice(String(step), String(step), ofStep(step)))}
+        choose={(text) => open(Number(text), key.rank)}
+        shown={{ text: String(key.step), behind: '' }}
       />
-      <Picker label={t('pick.step')} value={String(key.step)} choices={(steps.length > 0 ? steps : [key.step]).map((step) => ({ value: String(step), label: String(step) }))} choose={(text) => open(Number(text), key.rank)} />
       <Picker
         label={t('pick.rank')}
         value={String(key.rank)}
-        choices={ranks.length > 0 ? ranks.map((item) => ({ value: String(item.rank), label: String(item.rank), disabled: Boolean(item.error) })) : [{ value: String(key.rank), label: String(key.rank) }]}
+        choices={ranks.length > 0 ? ranks.map((item) => graphChoice(String(item.rank), String(item.rank), [item])) : [graphChoice(String(key.rank), String(key.rank), [])]}
         choose={(text) => open(key.step, Number(text))}
+        shown={{ text: String(key.rank), behind: '' }}
       />
       {micro > 1 ? (
         <Picker

@@ -12,6 +12,7 @@ export interface RunGraph {
   readonly file: string;
   readonly size?: number;
   readonly version?: string;
+  readonly verdict?: string; // one word: parameter | introduced | inherited | warning | clean | '' (docs/http_api.md)
   readonly error?: LocalText | null;
 }
 

@@ -1,4 +1,5 @@
 /** Takes matches and marks over from another run: a new comparison of the same two sides begins with what is known about them. */
+import { runLabels } from '../../core/run_labels';
 import { t } from '../../i18n';
 import { graph, runs } from '../../state/app';
 import { takeOver } from '../../state/marks';
@@ -21,11 +22,13 @@ export function TakeOver() {
       {t('matches.takeOver')}
       <select value="" aria-label={t('matches.takeOver')} onChange={choose}>
         <option value="">{t('matches.takeOver')}</option>
-        {others.slice(-MOST_RUNS).map((run) => (
-          <option key={run.run} value={run.run}>
-            {run.run}
-          </option>
-        ))}
+        {runLabels(others)
+          .slice(0, MOST_RUNS)
+          .map((label) => (
+            <option key={label.run} value={label.run}>
+              {[label.name, label.time].filter(Boolean).join(' · ')}
+            </option>
+          ))}
       </select>
     </label>
   );

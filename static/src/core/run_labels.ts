@@ -1,0 +1,54 @@
+/** What a run is called in a menu: its directory and the time it was made, newest first, and no two alike. Pure. */
+
+export interface NamedRun {
+  readonly run: string; // path relative to the log directory
+  readonly kind: 'compare' | 'build';
+  readonly created?: string; // ISO 8601
+}
+
+export interface RunLabel {
+  readonly run: string;
+  readonly name: string; // the directory that a person named
+  readonly time: string; // "2026-11-29 22:35:51"; '' where it is not known
+  readonly shortTime: string; // as much of it as tells the run from others of its name
+}
+
+/** graph-convert's own names: compare_20261129223551, and whatever somebody put behind. */
+const MADE = /^(compare|build)_(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(.*)$/s;
+const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)/;
+
+function split(item: NamedRun): RunLabel {
+  const parts = item.run.split('/');
+  const last = parts.pop() ?? '';
+  const made = MADE.exec(last);
+  const written = ISO.exec(item.created ?? '');
+  const shown = (name: string, time: string): RunLabel => ({ run: item.run, name, time, shortTime: time });
+  if (!made) return shown(item.run === '.' ? item.kind : item.run, written ? `${written[1]} ${written[2]}` : '');
+  const [, kind, year, month, day, hour, minute, second, behind] = made;
+  const name = [parts.join('/') || kind, behind.replace(/^[_\-. ]+/, '')].filter(Boolean).join(' ');
+  return shown(name, `${year}-${month}-${day} ${hour}:${minute}:${second}`);
+}
+
+/** Month, day and minute, as long as that tells runs of one name apart. */
+function shortened(label: RunLabel, all: readonly RunLabel[]): string {
+  const { time } = label;
+  if (time === '') return '';
+  const others = all.filter((item) => item.run !== label.run && item.name === label.name);
+  const oneYear = others.every((item) => item.time === '' || item.time.slice(0, 4) === time.slice(0, 4));
+  const from = oneYear ? 5 : 0;
+  const toMinute = time.slice(from, 16);
+  return others.some((item) => item.time.slice(from, 16) === toMinute) ? time.slice(from) : toMinute;
+}
+
+/** Newest first, runs of unknown time last. */
+export function runLabels(runs: readonly NamedRun[]): RunLabel[] {
+  const plain = runs.map(split);
+  const seen = new Map<string, number>();
+  const key = (label: RunLabel): string => `${label.name}\n${label.time}`;
+  for (const label of plain) seen.set(key(label), (seen.get(key(label)) ?? 0) + 1);
+  // A comparison and a build of one second, or the like: then only the whole path tells them apart.
+  const told = plain.map((label) => ((seen.get(key(label)) ?? 0) > 1 ? { ...label, name: label.run } : label));
+  return told
+    .map((label) => ({ ...label, shortTime: shortened(label, told) }))
+    .sort((a, b) => (a.time === b.time ? (a.run < b.run ? -1 : 1) : a.time > b.time ? -1 : 1));
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { runLabels, type NamedRun } from '../src/core/run_labels';
+
+const run = (name: string, created = ''): NamedRun => ({ run: name, kind: name.includes('build_') ? 'build' : 'compare', created });
+
+describe('names of runs', () => {
+  it('are the directory that a person named, and the time', () => {
+    expect(runLabels([run('qkv_bias/compare_20261129223551')])).toEqual([
+      { run: 'qkv_bias/compare_20261129223551', name: 'qkv_bias', time: '2026-11-29 22:35:51', shortTime: '11-29 22:35' },
+    ]);
+  });
+
+  it('take the time that a run without one in its name says of itself', () => {
+    expect(runLabels([run('nightly', '2026-11-29T12:00:00Z'), run('old')]).map((label) => [label.name, label.time])).toEqual([
+      ['nightly', '2026-11-29 12:00:00'],
+      ['old', ''],
+    ]);
+  });
+
+  it('come newest first, those of unknown time last', () => {
+    const names = ['a/compare_20250101000000', 'copied', 'b/compare_20261231000000', 'a/compare_20260101000000'];
+    expect(runLabels(names.map((name) => run(name))).map((label) => label.run)).toEqual([names[2], names[3], names[0], names[1]]);
+  });
+
+  it('hold what somebody put behind, and the kind where nothing else is there', () => {
+    expect(runLabels([run('compare_20261129223551_2'), run('build_20261129223552'), run('.')]).map((label) => label.name)).toEqual(['build', 'compare 2', 'compare']);
+  });
+});
+
+describe('short times', () => {
+  const short = (...names: string[]): string[] => runLabels(names.map((name) => run(name))).map((label) => label.shortTime);
+
+  it('have seconds where two of one name were made in one minute', () => {
+    expect(short('a/compare_20261129223551', 'a/compare_20261129223552', 'b/compare_20261129223553')).toEqual(['11-29 22:35', '11-29 22:35:52', '11-29 22:35:51']);
+  });
+
+  it('have the year where runs of one name are of several', () => {
+    expect(short('a/compare_20261129223551', 'a/compare_20251129223551')).toEqual(['2026-11-29 22:35', '2025-11-29 22:35']);
+  });
+});
+
+it('two runs never look alike', () => {
+  const labels = runLabels(['x/compare_20261129223551', 'x/build_20261129223551', 'x/compare_20261129223551-a', 'x a/compare_20261129223551'].map((name) => run(name)));
+  expect(new Set(labels.map((label) => `${label.name} ${label.shortTime}`)).size).toBe(4);
+});
