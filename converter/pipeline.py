@@ -30,10 +30,10 @@ from converter.errors import UserError
 from converter.graphfile.manifest import MANIFEST_NAME, UNFINISHED_PREFIX, ManifestEntry, graph_file_name, manifest_bytes
 from converter.graphfile.source import is_remote
 from converter.judge.policy import load_policy
-from converter.match.mapping_file import read_mapping
+from converter.match.mapping_file import parse_mapping, read_mapping
 from converter.match.mapping_report import Unknown, refuse_unknown
 from converter.match.mapping_rules import MappingFile, empty_mapping
-from converter.match.pins import read_pins
+from converter.match.pins import KeptMapping, read_pins
 from converter.options import Options, as_text
 from converter.outputs.tables import WANTED_TABLES, table_frame, table_texts
 from converter.rank_task import RankData, RankTask, convert_rank, write_rank
@@ -76,9 +76,9 @@ def convert(options: Options, progress: Any) -> Conversion:
     Raises:
         UserError: bad input; the output directory is left as it was.
     """
-    mapping = _mapping(options)
-    policy = load_policy(options.policy)
     pins = read_pins(options.matches) if options.matches else None
+    mapping = _mapping(options, pins.mapping if pins else None)
+    policy = load_policy(options.policy)
     _check_reports(options)
     ranks, warnings = _ranks(options)
     progress.expect(len(ranks))
@@ -155,9 +155,15 @@ def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.timezone.utc)
 
 
-def _mapping(options: Options) -> Optional[MappingFile]:
+def _mapping(options: Options, kept: Optional[KeptMapping]) -> Optional[MappingFile]:
+    """The layer mapping: of the command line, else the one that the matches file holds."""
     if options.mapping:
         return read_mapping(options.mapping)
+    if kept is not None and kept.text.strip() and options.golden:
+        if options.match in ("exact", "fuzzy"):
+            raise UserError(f"--match {options.match} uses no layer mapping, but {options.matches} holds one ({kept.name}): "
+                            "leave out --match, or take `mapping` out of the file")
+        return parse_mapping(kept.text, f"{options.matches}: {kept.name}")
     return empty_mapping() if options.match == "mapping" and options.golden else None
 
 

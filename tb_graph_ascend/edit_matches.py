@@ -32,7 +32,7 @@ def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> R
     if not can_write(graph.path):
         raise RequestProblem(texts.READ_ONLY, 403)
     try:
-        content = write_matches(graph.path, body.get("matches", []), body.get("triage", []), revision)
+        content = write_matches(graph.path, body.get("matches", []), body.get("triage", []), revision, body.get("mapping"))
     except Conflict as conflict:
         return json_response(request, {"error": texts.MATCHES_CHANGED.as_json(), **_as_json(conflict.current, True)}, 409)
     except UserError as problem:
@@ -43,4 +43,5 @@ def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> R
 
 
 def _as_json(content: Matches, writable: bool) -> dict[str, Any]:
-    return {"matches": content.matches, "triage": content.triage, "revision": content.revision, "writable": writable}
+    lists = {"matches": content.matches, "mapping": content.mapping, "triage": content.triage}
+    return {**lists, "revision": content.revision, "writable": writable}

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 from converter.errors import UserError
 from converter.graphfile.container import write_atomically
@@ -40,6 +40,7 @@ class Matches:
 
     matches: list[dict[str, Any]]
     triage: list[dict[str, Any]]
+    mapping: Optional[dict[str, str]]  # the layer mapping put into force: name, text, author, time; None: the graph file's own
     revision: str  # changes with every byte of the file
 
 
@@ -65,12 +66,12 @@ def read_matches(graph_path: str) -> Matches:
     """What the file beside the graph holds; nothing where there is none. Raises UserError where it cannot be understood."""
     path = matches_path(graph_path)
     if not is_remote(path) and not os.path.lexists(path):
-        return Matches([], [], NO_FILE)
+        return Matches([], [], None, NO_FILE)
     try:
         source = open_source(path)
     except GraphFileError:
         if is_remote(path):
-            return Matches([], [], NO_FILE)
+            return Matches([], [], None, NO_FILE)
         raise
     if source.size > LARGEST:
         raise UserError(f"{path} is {source.size} bytes long, more than the {LARGEST} that a matches file may have. Remove or shorten it.")
@@ -78,20 +79,21 @@ def read_matches(graph_path: str) -> Matches:
     return _parse(content, path)
 
 
-def write_matches(graph_path: str, matches: Any, triage: Any, revision: str) -> Matches:
+def write_matches(graph_path: str, matches: Any, triage: Any, revision: str, mapping: Any = None) -> Matches:
     """Replaces the file's content in one piece, if it still is what `revision` names.
 
     Raises Conflict where it is not, UserError where the new or the present content is not understood, OSError.
     """
     path = matches_path(graph_path)
     wanted_matches, wanted_triage = _check_matches(matches, path), _check_triage(triage, path)
+    wanted_mapping = _check_mapping(mapping, path)
     with _exclusively(os.path.dirname(path)):
         current = read_matches(graph_path)
         if current.revision != revision:
             raise Conflict(current)
-        content = _to_yaml(wanted_matches, wanted_triage)
+        content = _to_yaml(wanted_matches, wanted_triage, wanted_mapping)
         write_atomically(path, [content])
-    return Matches(wanted_matches, wanted_triage, _revision(content))
+    return Matches(wanted_matches, wanted_triage, wanted_mapping, _revision(content))
 
 
 def _parse(content: bytes, path: str) -> Matches:
@@ -110,7 +112,8 @@ def _parse(content: bytes, path: str) -> Matches:
     if not isinstance(document, dict):
         raise UserError(f"{path}: expected the keys `matches` and `triage`, found {type(document).__name__}")
     matches = _check_matches(document.get("matches") or [], path)
-    return Matches(matches, _check_triage(document.get("triage") or [], path), _revision(content))
+    mapping = _check_mapping(document.get("mapping") or None, path)
+    return Matches(matches, _check_triage(document.get("triage") or [], path), mapping, _revision(content))
 
 
 def _check_matches(entries: Any, path: str) -> list[dict[str, Any]]:
@@ -143,11 +146,30 @@ def _check_triage(entries: Any, path: str) -> list[dict[str, Any]]:
     return checked
 
 
-def _to_yaml(matches: list[dict[str, Any]], triage: list[dict[str, Any]]) -> bytes:
+def _check_mapping(entry: Any, path: str) -> Optional[dict[str, str]]:
+    from converter.match.pins import kept_mapping
+
+    mapping = kept_mapping(entry, path)
+    if mapping is None:
+        return None
+    texts = {key: str(entry[key]) for key in ("author", "time") if entry.get(key) is not None}
+    return {"name": mapping.name, "text": mapping.text, **texts}
+
+
+def _to_yaml(matches: list[dict[str, Any]], triage: list[dict[str, Any]], mapping: Optional[dict[str, str]]) -> bytes:
     import yaml
 
-    document = {"matches": matches, "triage": triage}
-    text = yaml.safe_dump(document, allow_unicode=True, sort_keys=False, default_flow_style=False, width=1000)
+    class Readable(yaml.SafeDumper):
+        """Texts of several lines as they would stand in a file of their own."""
+
+    def lines(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+        # YAML takes these for line breaks too, and turns them into others: only quotes keep them.
+        quoted = any(character in text for character in "\r\x85\u2028\u2029")
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if quoted else "|" if "\n" in text else None)
+
+    Readable.add_representer(str, lines)
+    document = {"matches": matches, **({"mapping": mapping} if mapping is not None else {}), "triage": triage}
+    text = yaml.dump(document, Dumper=Readable, allow_unicode=True, sort_keys=False, default_flow_style=False, width=1000)
     return (HEADER + text).encode("utf-8")
 
 

@@ -175,6 +175,25 @@ def test_manual_matches_are_in_force(tmp_path: Path) -> None:
     assert strict_json((tmp_path / "report.json").read_text())["graphs"][0]["pairs"]["manual"] == 1
 
 
+def test_the_mapping_in_a_matches_file_is_in_force_unless_another_one_is_given(tmp_path: Path) -> None:
+    other = LINEAR.replace("fc", "dense")
+    target = write_dump(str(tmp_path / "target"), SAME)
+    golden = write_dump(str(tmp_path / "golden"), {other: SAME[LINEAR]})
+    (tmp_path / "m.yaml").write_text("mapping:\n  name: mine.yaml\n  text: |\n    TopLayer:\n      net.fc: net.dense\n")
+    (tmp_path / "other.yaml").write_text("TopLayer:\n  net.fc: []\n")
+
+    def mapped(*options: object) -> int:
+        convert("-tp", target, "-gp", golden, *options, "-o", tmp_path / "out", "--report", tmp_path / "report.json")
+        return int(strict_json((tmp_path / "report.json").read_text())["graphs"][0]["pairs"]["mapping"])
+
+    assert mapped("--matches", tmp_path / "m.yaml") == 1
+    assert mapped("--matches", tmp_path / "m.yaml", "-lm", tmp_path / "other.yaml") == 0
+    assert "uses no layer mapping" in refused("-tp", target, "-gp", golden, "--match", "exact", "--matches", tmp_path / "m.yaml", "-o",
+                                              tmp_path / "out")
+    (tmp_path / "m.yaml").write_text("mapping: {name: mine.yaml, text: 'TopLayer: ['}\n")
+    assert "mine.yaml" in refused("-tp", target, "-gp", golden, "--matches", tmp_path / "m.yaml", "-o", tmp_path / "out")
+
+
 # ---- exit codes ----
 
 

@@ -7,6 +7,8 @@ import threading
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from log_directories import write_run
 from plugin_server import Server, body, graph_query
 
@@ -18,6 +20,7 @@ from tb_graph_ascend.matches import NO_FILE, Conflict, read_matches, write_match
 
 MATCH = {"action": "match", "target": ["Module.qkv.forward.0"], "golden": ["Module.q.forward.0", "Module.k.forward.0"],
          "relation": "concat", "author": "王五", "time": "2026-11-29T12:00:00Z"}
+MAPPING = {"name": "mine.yaml", "text": "TopLayer:\n  decoder: model  # 解码器\n", "author": "王五", "time": "t"}
 TRIAGE = {"nodes": "Module.layers.*", "side": "target", "verdict": "expected", "note": "dropout: 已知", "author": "a", "time": "t"}
 
 
@@ -32,8 +35,8 @@ def server(graph, tmp_path):
     return Server(tmp_path)
 
 
-def post(server, revision, matches=(MATCH,), triage=(), headers=None, **query):
-    content = {**graph_query(**query), "revision": revision, "matches": list(matches), "triage": list(triage)}
+def post(server, revision, matches=(MATCH,), triage=(), headers=None, mapping=None, **query):
+    content = {**graph_query(**query), "revision": revision, "matches": list(matches), "triage": list(triage), "mapping": mapping}
     headers = {"Sec-Fetch-Site": "same-origin"} if headers is None else headers
     return server.request("/matches", method="POST", json=content, headers=headers)
 
@@ -59,6 +62,24 @@ def test_the_file_is_plain_yaml_that_a_person_can_read_and_the_converter_takes(g
     assert text.startswith("#") and "王五" in text and yaml.safe_load(text)["matches"][0]["golden"] == MATCH["golden"]
     pin, = read_pins(path).pins
     assert (pin.target, pin.golden, pin.relation) == (tuple(MATCH["target"]), tuple(MATCH["golden"]), Relation.CONCAT)
+
+
+def test_a_mapping_that_was_put_into_force_stands_in_the_file_as_it_was_typed(graph):
+    write_matches(graph, [MATCH], [], NO_FILE, MAPPING)
+    path = graph.replace(".pb", ".matches.yaml")
+    with open(path, encoding="utf-8") as stream:
+        assert "    TopLayer:\n      decoder: model  # 解码器\n" in stream.read()
+    assert read_matches(graph).mapping == MAPPING
+    kept = read_pins(path).mapping
+    assert kept is not None and (kept.name, kept.text) == (MAPPING["name"], MAPPING["text"])
+
+
+@given(text=st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=80))
+def test_the_text_of_a_mapping_comes_back_as_it_was(text):
+    from tb_graph_ascend.matches import _parse, _to_yaml
+
+    content = _to_yaml([], [], {"name": "map.yaml", "text": text})
+    assert _parse(content, "m").mapping == {"name": "map.yaml", "text": text}
 
 
 def test_a_second_writer_does_not_lose_the_first_ones_change(graph):
@@ -110,6 +131,7 @@ def test_a_write_that_fails_leaves_the_old_file(graph, monkeypatch):
     ("triage: [{nodes: x, verdict: good}]", "verdict must be"),
     ("triage: [{nodes: x, side: left}]", "side must be"),
     ("matches: [{action: match, target: a}]", "golden must be"),
+    ("mapping: {name: a}", "`mapping` must have a name and a text"),
     ("!!python/object/apply:os.system [echo]", "not valid YAML"),
 ])
 def test_a_file_that_is_not_understood_says_where_and_is_not_overwritten(graph, text, why):
@@ -138,11 +160,16 @@ def test_a_file_of_absurd_size_is_not_read(graph, monkeypatch):
 
 def test_matches_are_saved_over_what_was_read(server, graph):
     read = body(server.request("/matches", query=graph_query()))
-    assert read == {"matches": [], "triage": [], "revision": NO_FILE, "writable": True}
+    assert read == {"matches": [], "triage": [], "mapping": None, "revision": NO_FILE, "writable": True}
     saved = post(server, read["revision"], triage=[TRIAGE])
     assert saved.status_code == 200 and body(saved)["matches"] == [MATCH]
     again = body(server.request("/matches", query=graph_query()))
     assert again == body(saved) and again["revision"] == read_matches(graph).revision
+
+
+def test_the_mapping_in_force_is_saved_with_them(server, graph):
+    assert body(post(server, NO_FILE, mapping=MAPPING))["mapping"] == MAPPING
+    assert body(server.request("/matches", query=graph_query()))["mapping"] == MAPPING
 
 
 def test_a_conflict_answers_with_what_the_other_writer_saved(server, graph):

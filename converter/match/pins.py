@@ -3,6 +3,7 @@
     matches:
     - {action: match, target: [name], golden: [name, name], relation: concat, author: text, time: RFC 3339}
     - {action: unmatch, target: [name], golden: [name]}
+    mapping: {name: file name, text: a layer mapping put into force in the viewer, author: text, time: RFC 3339}
     triage:
     - {nodes: name or glob, side: target, verdict: expected, note: text, author: text, time: RFC 3339}
 
@@ -11,7 +12,8 @@ Later entries win over earlier ones about the same node. `triage` concerns the v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Optional
 
 import yaml
 
@@ -35,11 +37,20 @@ class Pin:
 
 
 @dataclass(frozen=True)
+class KeptMapping:
+    """A layer mapping that was put into force in the viewer; an empty text: none, whatever the graph was converted with."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Pins:
-    """The `matches` of a file, in file order."""
+    """The `matches` of a file, in file order, and its mapping."""
 
     name: str
     pins: tuple[Pin, ...]
+    mapping: Optional[KeptMapping] = None
 
 
 def read_pins(path: str) -> Pins:
@@ -58,7 +69,7 @@ def read_pins(path: str) -> Pins:
         raise UserError(f"{path}: nested too deeply for a list of matches") from None
     if not isinstance(content, dict):
         raise UserError(f"{path}: expected a mapping with the key `matches`, found {_kind(content)}")
-    return pins_of(content.get("matches") or [], path)
+    return replace(pins_of(content.get("matches") or [], path), mapping=kept_mapping(content.get("mapping") or None, path))
 
 
 def pins_of(entries: object, name: str) -> Pins:
@@ -82,6 +93,19 @@ def pins_of(entries: object, name: str) -> Pins:
             raise UserError(f"{where}: relation must be one of {', '.join(RELATIONS)}, found {_kind(relation)}")
         pins.append(Pin(action, _names(entry, "target", where), _names(entry, "golden", where), RELATIONS[relation]))
     return Pins(name, tuple(pins))
+
+
+def kept_mapping(entry: object, name: str) -> Optional[KeptMapping]:
+    """The mapping of a matches file (or of a request of the viewer); None where there is none.
+
+    Raises:
+        UserError: not a mapping with name and text.
+    """
+    if entry is None:
+        return None
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not isinstance(entry.get("text"), str):
+        raise UserError(f"{name}: `mapping` must have a name and a text, the layer mapping itself, found {_kind(entry)}")
+    return KeptMapping(entry["name"], entry["text"])
 
 
 def _names(entry: dict[object, object], key: str, where: str) -> tuple[str, ...]:
