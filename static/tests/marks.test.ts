@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { changed, foreignChanges, historyOf, joined, marksAsYaml, NO_MARKS, redone, undone, withMatches, withoutMatch, withTriage, type MatchEntry, type Marks, type TriageEntry } from '../src/core/marks';
+import { changed, foreignChanges, historyOf, joined, marksAsYaml, marksOf, NO_MARKS, redone, undone, withMatches, withoutMatch, withTriage, type MatchEntry, type Marks, type TriageEntry } from '../src/core/marks';
 
 const match = (target: string, golden: string, extra: Partial<MatchEntry> = {}): MatchEntry => ({ action: 'match', target: [target], golden: [golden], relation: 'same', ...extra });
 const mark = (nodes: string, extra: Partial<TriageEntry> = {}): TriageEntry => ({ nodes, side: 'target', verdict: 'expected', ...extra });
-const marks = (...matches: MatchEntry[]): Marks => ({ matches, triage: [] });
+const marks = (...matches: MatchEntry[]): Marks => ({ ...NO_MARKS, matches });
 
 describe('history', () => {
   it('goes back and forward, and a new change ends what could be redone', () => {
@@ -47,13 +47,33 @@ describe('two people at once', () => {
   });
 
   it('are told what the other one did', () => {
-    expect(foreignChanges(base, { matches: [...base.matches, match('theirs', '2')], triage: [mark('n')] })).toEqual([match('theirs', '2'), mark('n')]);
+    expect(foreignChanges(base, { ...base, matches: [...base.matches, match('theirs', '2')], triage: [mark('n')] })).toEqual([match('theirs', '2'), mark('n')]);
+  });
+});
+
+describe('the mapping that was put into force', () => {
+  const mapping = (text: string): Marks['mapping'] => ({ name: 'mine.yaml', text, author: 'A' });
+  const own = (text: string): Marks => ({ ...NO_MARKS, mapping: mapping(text) });
+
+  it('is that of the one who changed it; the later writer decides where both did', () => {
+    expect(joined(own('a'), own('a'), own('b')).mapping?.text).toBe('b');
+    expect(joined(own('a'), own('c'), own('b')).mapping?.text).toBe('c');
+    expect(joined(own('a'), NO_MARKS, own('a')).mapping).toBeNull();
+    expect(foreignChanges(own('a'), own('b'))).toEqual([mapping('b')]);
+    expect(foreignChanges(own('a'), { ...own('a'), mapping: { name: 'mine.yaml', text: 'a', author: 'B' } })).toEqual([]);
+  });
+
+  it('is part of the file, and of an answer only where it has a text', () => {
+    expect(marksAsYaml(own('MLP:\n  a: b\n'))).toContain('mapping: {"name":"mine.yaml","text":"MLP:\\n  a: b\\n","author":"A"}');
+    expect(marksOf({ ...own('x') })).toEqual(own('x'));
+    expect(marksOf({ mapping: { name: 'a' } } as Partial<Marks>)).toEqual(NO_MARKS);
+    expect(marksOf(null)).toEqual(NO_MARKS);
   });
 });
 
 describe('the file', () => {
   it('holds any text in quotes', () => {
-    const text = marksAsYaml({ matches: [match('a"\n: [', '<img src=x>')], triage: [mark('*')] });
+    const text = marksAsYaml({ ...NO_MARKS, matches: [match('a"\n: [', '<img src=x>')], triage: [mark('*')] });
     expect(text).toContain('"a\\"\\n: ["');
     expect(text.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(2);
     expect(marksAsYaml(NO_MARKS)).toContain('matches: []');

@@ -22,13 +22,32 @@ export interface TriageEntry {
   readonly time?: string;
 }
 
+/** A layer mapping that somebody put into force; an empty text: none, whatever the graph was converted with. */
+export interface KeptMapping {
+  readonly name: string;
+  readonly text: string;
+  readonly author?: string;
+  readonly time?: string;
+}
+
 /** What the file beside a graph holds. */
 export interface Marks {
   readonly matches: readonly MatchEntry[];
   readonly triage: readonly TriageEntry[];
+  readonly mapping: KeptMapping | null; // null: the mapping that the graph was converted with
 }
 
-export const NO_MARKS: Marks = { matches: [], triage: [] };
+export const NO_MARKS: Marks = { matches: [], triage: [], mapping: null };
+
+/** Matches, marks and mapping of an answer or of a file, without what else came with them. */
+export function marksOf(found: Partial<Marks> | null): Marks {
+  const mapping = found?.mapping;
+  return {
+    matches: Array.isArray(found?.matches) ? found.matches : [],
+    triage: Array.isArray(found?.triage) ? found.triage : [],
+    mapping: typeof mapping?.name === 'string' && typeof mapping.text === 'string' ? mapping : null,
+  };
+}
 
 /** States that can be gone back to, and forward again. */
 export interface History {
@@ -96,15 +115,25 @@ function joinLists<T extends MatchEntry | TriageEntry>(base: readonly T[], mine:
   return [...kept, ...added];
 }
 
+/** Whether two say the same, whoever put them into force and when. */
+export function sameMapping(a: KeptMapping | null, b: KeptMapping | null): boolean {
+  return a === null || b === null ? a === b : a.name === b.name && a.text === b.text;
+}
+
 /** Both people's changes to `base`. */
 export function joined(base: Marks, mine: Marks, theirs: Marks): Marks {
-  return { matches: joinLists(base.matches, mine.matches, theirs.matches), triage: joinLists(base.triage, mine.triage, theirs.triage) };
+  return {
+    matches: joinLists(base.matches, mine.matches, theirs.matches),
+    triage: joinLists(base.triage, mine.triage, theirs.triage),
+    mapping: sameMapping(mine.mapping, base.mapping) ? theirs.mapping : mine.mapping,
+  };
 }
 
 /** Entries of `theirs` that `base` did not have: what somebody else did meanwhile. */
-export function foreignChanges(base: Marks, theirs: Marks): (MatchEntry | TriageEntry)[] {
+export function foreignChanges(base: Marks, theirs: Marks): (MatchEntry | TriageEntry | KeptMapping)[] {
   const known = new Set<string>([...base.matches, ...base.triage].map(identity));
-  return [...theirs.matches, ...theirs.triage].filter((entry) => !known.has(identity(entry)));
+  const entries = [...theirs.matches, ...theirs.triage].filter((entry) => !known.has(identity(entry)));
+  return theirs.mapping === null || sameMapping(base.mapping, theirs.mapping) ? entries : [...entries, theirs.mapping];
 }
 
 export function equalMarks(a: Marks, b: Marks): boolean {
@@ -120,5 +149,6 @@ function line(entry: object): string {
 /** The text of a matches file, for downloading. */
 export function marksAsYaml(marks: Marks): string {
   const block = (key: string, entries: readonly object[]): string => (entries.length > 0 ? `${key}:\n${entries.map(line).join('\n')}\n` : `${key}: []\n`);
-  return `# Manual matches and marks of the viewer. graph-convert takes this file with --matches.\n${block('matches', marks.matches)}${block('triage', marks.triage)}`;
+  const mapping = marks.mapping ? `mapping: ${JSON.stringify(marks.mapping)}\n` : '';
+  return `# Manual matches and marks of the viewer. graph-convert takes this file with --matches.\n${block('matches', marks.matches)}${mapping}${block('triage', marks.triage)}`;
 }

@@ -2,7 +2,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import { problemText } from './open';
 import { exported, source } from './app';
-import { marks } from './marks';
+import { keepMapping, marks } from './marks';
 import { answer, apply, inForce, preview, stored, type MappingChoice, type Rematched, type RuleHits } from './rematch';
 import type { LocalText } from '../wire/source';
 
@@ -87,8 +87,12 @@ export async function look(): Promise<void> {
 
 export async function applyDraft(): Promise<boolean> {
   clearTimeout(timer);
-  const done = await apply({ mapping: choiceOf(draft.value) });
-  if (done) await look();
+  const choice = choiceOf(draft.value);
+  const done = await apply({ mapping: choice });
+  if (done) {
+    keepMapping(choice);
+    await look();
+  }
   return done;
 }
 
@@ -125,6 +129,19 @@ export async function wantTemplates(): Promise<void> {
 
 /** Call once a page: another graph, another mapping. */
 export function followMapping(): void {
+  let shown = '';
+  effect(() => {
+    // A mapping that was kept, or one that an undo brings back, takes the place of a draft that nobody has touched.
+    const text = textInForce.value;
+    batch(() => {
+      if (draft.peek() === shown) {
+        draft.value = text;
+        draftName.value = nameInForce.peek() || 'mapping.yaml';
+        effectOfDraft.value = null;
+      }
+    });
+    shown = text;
+  });
   effect(() => {
     const open = stored.value;
     clearTimeout(timer);

@@ -6,10 +6,13 @@ import {
   foreignChanges,
   historyOf,
   joined,
+  marksOf,
   NO_MARKS,
+  sameMapping,
   redone,
   undone,
   type History,
+  type KeptMapping,
   type MatchEntry,
   type Marks,
   type TriageEntry,
@@ -20,7 +23,7 @@ import { sideOf, SIDES, type Graph, type GraphKey, type SideName } from '../core
 import { SourceError, type LocalText } from '../wire/source';
 import { expectedGolden, expectedTarget, source } from './app';
 import { problemText } from './open';
-import { apply, inForce, stored } from './rematch';
+import { apply, inForce, stored, type InForce, type MappingChoice } from './rematch';
 import { text } from './search';
 
 interface Answer extends Marks {
@@ -39,7 +42,7 @@ export const kept = signal<'file' | 'browser' | 'unknown'>('unknown');
 export const saving = signal(false);
 export const failure = signal<LocalText | null>(null);
 /** What somebody else changed while this page was open; shown until it is dismissed. */
-export const foreign = signal<readonly (MatchEntry | TriageEntry)[]>([]);
+export const foreign = signal<readonly (MatchEntry | TriageEntry | KeptMapping)[]>([]);
 
 /** Who makes the entries; remembered in the browser. */
 export const author = signal(remembered('author'));
@@ -81,11 +84,23 @@ function browserName(key: GraphKey): string {
 
 function fromBrowser(key: GraphKey): Marks {
   try {
-    const found = JSON.parse(remembered(browserName(key)) || 'null') as Partial<Marks> | null;
-    return { matches: Array.isArray(found?.matches) ? found.matches : [], triage: Array.isArray(found?.triage) ? found.triage : [] };
+    return marksOf(JSON.parse(remembered(browserName(key)) || 'null') as Partial<Marks> | null);
   } catch {
     return NO_MARKS;
   }
+}
+
+/** What a rematch is asked for by the marks that are there. */
+function forceOf(now: Marks): Pick<InForce, 'matches' | 'mapping'> {
+  const { mapping } = now;
+  return { matches: now.matches, mapping: mapping === null ? 'file' : mapping.text.trim() === '' ? null : { name: mapping.name, text: mapping.text } };
+}
+
+/** Puts into force what the marks say, where that is not so yet. */
+function enforce(now: Marks): void {
+  const wanted = forceOf(now);
+  const { matches, mapping } = inForce.value;
+  if (JSON.stringify(wanted) !== JSON.stringify({ matches, mapping })) void apply(wanted);
 }
 
 async function load(open: Graph): Promise<void> {
@@ -96,7 +111,7 @@ async function load(open: Graph): Promise<void> {
     const answer = await from.request<Answer>('matches', { ...open.key });
     if (stored.value !== open) return;
     revision = answer.revision;
-    onDisk = { matches: answer.matches, triage: answer.triage };
+    onDisk = marksOf(answer);
     // What was kept here while the directory could not be written is not forgotten.
     const own = fromBrowser(open.key);
     found = answer.writable ? onDisk : joined(NO_MARKS, own, onDisk);
@@ -109,13 +124,19 @@ async function load(open: Graph): Promise<void> {
     if (!(problem instanceof SourceError && problem.code === 'not_embedded')) failure.value = problemText(problem);
   }
   history.value = historyOf(found);
-  if (found.matches.length > 0 && open.golden) await apply({ matches: found.matches });
+  if ((found.matches.length > 0 || found.mapping !== null) && open.golden) await apply(forceOf(found));
 }
 
 /** Every change goes through here. */
 export function change(next: Marks): void {
   history.value = changed(history.value, next);
   settle();
+}
+
+/** Keeps the mapping that is in force, for the next one who opens the graph. */
+export function keepMapping(choice: MappingChoice): void {
+  const mapping = choice === 'file' ? null : { ...(choice ?? { name: '', text: '' }), ...signature() };
+  if (!sameMapping(mapping, marks.value.mapping)) change({ ...marks.value, mapping });
 }
 
 export function undo(): void {
@@ -140,8 +161,8 @@ export async function takeOver(run: string): Promise<number> {
     const there = await from.request<Answer>('matches', { ...open.key, run });
     if (stored.value !== open) return 0;
     const before = marks.value;
-    const both = joined(NO_MARKS, { matches: there.matches, triage: there.triage }, before);
-    const added = both.matches.length + both.triage.length - before.matches.length - before.triage.length;
+    const both = joined(NO_MARKS, marksOf({ ...there, mapping: before.mapping ?? there.mapping }), before);
+    const added = both.matches.length + both.triage.length - before.matches.length - before.triage.length + Number(both.mapping !== null && before.mapping === null);
     if (added > 0) change(both);
     return added;
   } catch (problem) {
@@ -156,7 +177,7 @@ function settle(): void {
   if (!open) return;
   const now = marks.value;
   queue = queue.then(() => write(open, now));
-  if (JSON.stringify(now.matches) !== JSON.stringify(inForce.value.matches)) void apply({ matches: now.matches });
+  enforce(now);
 }
 
 async function write(open: Graph, now: Marks): Promise<void> {
@@ -171,7 +192,7 @@ async function write(open: Graph, now: Marks): Promise<void> {
   try {
     const answer = await from.request<Answer>('matches', {}, { ...open.key, revision, ...now });
     revision = answer.revision;
-    onDisk = { matches: answer.matches, triage: answer.triage };
+    onDisk = marksOf(answer);
   } catch (problem) {
     if (problem instanceof SourceError && problem.code === 'matches_changed') await join(open);
     else {
@@ -191,7 +212,7 @@ async function join(open: Graph): Promise<void> {
   const theirs = await from.request<Answer>('matches', { ...open.key });
   if (stored.value !== open) return;
   const base = onDisk;
-  const there: Marks = { matches: theirs.matches, triage: theirs.triage };
+  const there = marksOf(theirs);
   const both = joined(base, marks.value, there);
   revision = theirs.revision;
   onDisk = there;
@@ -200,7 +221,7 @@ async function join(open: Graph): Promise<void> {
     if (!equalMarks(both, marks.value)) history.value = changed(history.value, both);
   });
   await write(open, both);
-  if (JSON.stringify(both.matches) !== JSON.stringify(inForce.value.matches)) void apply({ matches: both.matches });
+  enforce(both);
 }
 
 /** Nodes that marks are about. */
@@ -258,7 +279,7 @@ export function followMarks(): void {
   });
   effect(() => {
     const open = stored.value;
-    const found = open ? nodesOf(open, { matches: [], triage: triage.value }) : { target: new Set<number>(), golden: new Set<number>() };
+    const found = open ? nodesOf(open, { ...NO_MARKS, triage: triage.value }) : { target: new Set<number>(), golden: new Set<number>() };
     batch(() => {
       expectedTarget.value = found.target;
       expectedGolden.value = found.golden;

@@ -1,10 +1,17 @@
 /** Who writes, and where it is kept: below the list of matches and below the list of marks. */
 import type { Graph } from '../../core/types';
-import { marksAsYaml } from '../../core/marks';
+import { equalMarks, marksAsYaml, NO_MARKS } from '../../core/marks';
 import { local, t } from '../../i18n';
 import { exported } from '../../state/app';
 import { author, failure, kept, marks, saving, setAuthor } from '../../state/marks';
 import { download, fileName } from '../download';
+
+/** Who made an entry, and when. */
+export function when(entry: { readonly author?: string; readonly time?: string }): string {
+  const time = entry.time ? new Date(entry.time) : null;
+  const text = time && !Number.isNaN(time.getTime()) ? time.toLocaleString() : (entry.time ?? '');
+  return [entry.author ?? '', text].filter(Boolean).join(' · ');
+}
 
 export function AuthorField() {
   return (
@@ -24,9 +31,9 @@ function place(open: Graph): string {
 
 /** Matches and marks are one file: both panels hand it out. */
 export function DownloadMarks({ open }: { readonly open: Graph }) {
-  const { matches, triage } = marks.value;
+  const nothing = equalMarks(marks.value, NO_MARKS);
   return (
-    <button class="action" disabled={matches.length + triage.length === 0} onClick={() => download(`${fileName(open.key.run)}_step${open.key.step}_rank${open.key.rank}.matches.yaml`, marksAsYaml(marks.value))}>
+    <button class="action" disabled={nothing} onClick={() => download(`${fileName(open.key.run)}_step${open.key.step}_rank${open.key.rank}.matches.yaml`, marksAsYaml(marks.value))}>
       {t('matches.download')}
     </button>
   );

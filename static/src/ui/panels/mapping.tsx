@@ -8,6 +8,7 @@ import type { Graph } from '../../core/types';
 import { local, t } from '../../i18n';
 import { exported, graph, names, selection } from '../../state/app';
 import { applyDraft, changedDraft, draft, draftName, draftProblem, edit, effectOfDraft, judgeBy, look, nameInForce, policies, previewing, proposeRules, revertDraft, rules, templates, wantTemplates } from '../../state/mapping';
+import { marks } from '../../state/marks';
 import { problemText } from '../../state/open';
 import { inForce, problem, stored, working, type PairNodes, type RuleHits } from '../../state/rematch';
 import { showNote } from '../copy';
@@ -15,6 +16,7 @@ import { download, fileName } from '../download';
 import { ExportedMapping } from './mapping_exported';
 import { Left } from './mapping_left';
 import { Proposals } from './mapping_proposals';
+import { WhereKept, when } from './kept';
 import { PairLine } from './node_link';
 
 type Tab = 'rules' | 'text' | 'left' | 'proposals';
@@ -31,7 +33,7 @@ function showLine(line: number): void {
   jump.value = line;
 }
 
-function Head() {
+function Head({ open }: { readonly open: Graph }) {
   const file = (event: Event): void => {
     const input = event.currentTarget as HTMLInputElement;
     const chosen = input.files?.[0];
@@ -49,7 +51,9 @@ function Head() {
         ) : (
           t('mapping.none')
         )}
+        {marks.value.mapping ? <small class="dim"> · {when(marks.value.mapping)}</small> : null}
       </p>
+      {marks.value.mapping ? <WhereKept open={open} /> : null}
       <div class="buttons">
         <label class="action file">
           {t('mapping.load')}
@@ -324,20 +328,24 @@ function Effect({ open }: { readonly open: Graph }) {
           {t('mapping.revert')}
         </button>
       </div>
-      {policies.value && policies.value.length > 0 ? (
-        <label class="field">
-          {t('mapping.policy')}
-          <select value={inForce.value.policy} disabled={working.value} onChange={(event) => judgeBy((event.currentTarget as HTMLSelectElement).value)}>
-            <option value="file">{t('mapping.policyFile', { name: stored.value?.summary.policy?.name ?? '' })}</option>
-            {policies.value.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      ) : null}
     </section>
+  );
+}
+
+function Policy() {
+  if (!policies.value || policies.value.length === 0) return null;
+  return (
+    <label class="field">
+      {t('mapping.policy')}
+      <select value={inForce.value.policy} disabled={working.value} onChange={(event) => judgeBy((event.currentTarget as HTMLSelectElement).value)}>
+        <option value="file">{t('mapping.policyFile', { name: stored.value?.summary.policy?.name ?? '' })}</option>
+        {policies.value.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -347,14 +355,13 @@ export function MappingPanel() {
     void wantTemplates();
     if (stored.value?.golden && !effectOfDraft.value && !previewing.value) void look();
   }, [stored.value]);
-  if (!open) return null;
-  if (!open.golden) return <p class="dim hint">{t('matches.single')}</p>;
+  if (!open?.golden) return null;
   if (exported.value) return <ExportedMapping open={open} />;
   const now = tab.value;
   return (
     <div class="side-panel scrolls" tabIndex={0} role="region" aria-label={t('mapping.title')}>
       <h2>{t('mapping.title')}</h2>
-      <Head />
+      <Head open={open} />
       <div class="tabs" role="tablist" aria-label={t('mapping.title')}>
         {TABS.map((id) => (
           <button key={id} role="tab" id={`mapping-tab-${id}`} aria-selected={now === id} class={now === id ? 'tab on' : 'tab'} onClick={() => (tab.value = id)}>
@@ -366,6 +373,7 @@ export function MappingPanel() {
       <section class="block" role="tabpanel" aria-labelledby={`mapping-tab-${now}`}>
         {now === 'rules' ? <Rules /> : now === 'text' ? <Text /> : now === 'left' ? <Left open={open} /> : <Proposals open={open} />}
       </section>
+      <Policy />
       <Effect open={open} />
     </div>
   );

@@ -1,5 +1,5 @@
 /** Matching by hand: what is picked on each side, what to do with it, and the list of what was done. */
-import { withoutMatch, type MatchEntry, type RelationWord } from '../../core/marks';
+import { withoutMatch, type KeptMapping, type MatchEntry, type RelationWord, type TriageEntry } from '../../core/marks';
 import { directionOf, shortenMiddle } from '../../core/names';
 import { type Graph, type SideName } from '../../core/types';
 import { local, t, type TextKey } from '../../i18n';
@@ -11,7 +11,7 @@ import { answer, inForce, problem, working } from '../../state/rematch';
 import { select } from '../../state/actions';
 import { showNote } from '../copy';
 import { problemText } from '../../state/open';
-import { AuthorField, DownloadMarks, WhereKept } from './kept';
+import { AuthorField, DownloadMarks, WhereKept, when } from './kept';
 import { NodeLink } from './node_link';
 import { TakeOver } from './take_over';
 
@@ -94,12 +94,6 @@ function Picking({ open }: { readonly open: Graph }) {
   );
 }
 
-function when(entry: { readonly author?: string; readonly time?: string }): string {
-  const time = entry.time ? new Date(entry.time) : null;
-  const text = time && !Number.isNaN(time.getTime()) ? time.toLocaleString() : (entry.time ?? '');
-  return [entry.author ?? '', text].filter(Boolean).join(' · ');
-}
-
 function Names({ open, side, list, length }: { readonly open: Graph; readonly side: SideName; readonly list: readonly string[]; readonly length: number }) {
   return (
     <>
@@ -155,10 +149,15 @@ async function toRules(): Promise<void> {
   }
 }
 
+function foreignWords(entry: MatchEntry | TriageEntry | KeptMapping): string {
+  if ('nodes' in entry) return `${entry.nodes} · ${t(`triage.verdict.${entry.verdict}`)} · ${when(entry)}`;
+  if ('text' in entry) return `${t('mapping.inForce')} ${entry.name} · ${when(entry)}`;
+  return `${entry.target.join(' + ')} ${entry.action === 'match' ? '↔' : '≠'} ${entry.golden.join(' + ')} · ${when(entry)}`;
+}
+
 export function MatchesPanel() {
   const open = graph.value;
-  if (!open) return null;
-  if (!open.golden) return <p class="dim hint">{t('matches.single')}</p>;
+  if (!open?.golden) return null;
   const list = marks.value.matches;
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!(event.ctrlKey || event.metaKey) || (event.target as HTMLElement).tagName === 'INPUT') return;
@@ -185,7 +184,7 @@ export function MatchesPanel() {
           <b>{t('matches.foreign', { count: foreign.value.length })}</b>
           <ul>
             {foreign.value.slice(0, 5).map((entry, i) => (
-              <li key={i}>{'nodes' in entry ? `${entry.nodes} · ${t(`triage.verdict.${entry.verdict}`)} · ${when(entry)}` : `${entry.target.join(' + ')} ${entry.action === 'match' ? '↔' : '≠'} ${entry.golden.join(' + ')} · ${when(entry)}`}</li>
+              <li key={i}>{foreignWords(entry)}</li>
             ))}
           </ul>
           <button class="action" onClick={() => (foreign.value = [])}>
