@@ -1,6 +1,7 @@
 /** A node in a list of a panel: its short name, the full one on hover, a click that goes there. */
 import { shortTrail } from '../../core/names';
-import { sideOf, type Graph, type NodeRef } from '../../core/types';
+import { Direction, sideOf, type Graph, type NodeRef } from '../../core/types';
+import { t } from '../../i18n';
 import { select } from '../../state/actions';
 import { names } from '../../state/app';
 
@@ -21,6 +22,8 @@ export function NodeLink({ open, to, length = 40 }: { readonly open: Graph; read
 
 /** Target nodes ↔ golden nodes. */
 export function PairLine({ open, target, golden, length }: { readonly open: Graph; readonly target: readonly number[]; readonly golden: readonly number[]; readonly length?: number }) {
+  // A module's calls of both directions have one short name.
+  const backward = target.length > 0 && open.target.direction[target[0]] === Direction.backward;
   return (
     <span class="pair-line">
       {target.map((node) => (
@@ -32,6 +35,7 @@ export function PairLine({ open, target, golden, length }: { readonly open: Grap
       {golden.map((node) => (
         <NodeLink key={`g${node}`} open={open} to={{ side: 'golden', node }} {...(length ? { length } : {})} />
       ))}
+      {backward ? <small class="dim">{t('direction.backward')}</small> : null}
     </span>
   );
 }
