@@ -45,14 +45,14 @@ function Row({ open, row }: { readonly open: Graph; readonly row: number }) {
   const pair = side.pair[ref.node];
   const error = pair >= 0 ? worstError(open, pair) : Number.NaN;
   const trail = names.value.trail(side, ref.node);
-  // What tells two rows of one module apart: which call, which direction.
+  // What tells two rows of one module apart: which call, which direction. First, since the end of a line may be cut.
   const which = [side.kind[ref.node] !== NodeKind.api && side.call[ref.node] > 0 ? `#${side.call[ref.node]}` : '', side.direction[ref.node] === Direction.backward ? t('direction.backward') : ''];
   return (
     <>
       <Sign item={item} />
       <span class="words" title={names.value.full(side, ref.node)}>
         <span class="name">{shortTrail(trail, Math.max(14, Math.floor((panelWidth.value - 108) / 7.2)))}</span>
-        <small>{(pair >= 0 ? [className(item, 'cause'), reasonSummary(open, pair), ...which] : [t('findings.only', { side: t(`side.${ref.side}`) }), ...which]).filter(Boolean).join(t('list.comma'))}</small>
+        <small>{(pair >= 0 ? [...which, className(item, 'cause'), reasonSummary(open, pair)] : [...which, t('findings.only', { side: t(`side.${ref.side}`) })]).filter(Boolean).join(t('list.comma'))}</small>
       </span>
       <span class="number">{formatError(error) || '–'}</span>
     </>

@@ -148,9 +148,9 @@ function Row({ open, rows, index, length, by }: { readonly open: Graph; readonly
   const kind = side.kind[ref.node];
   const words = [
     ref.side === 'golden' ? t('side.golden') : '',
-    kind === NodeKind.module ? parts.type : '',
-    side.direction[ref.node] === Direction.backward ? t('direction.backward') : '',
     kind !== NodeKind.api && side.call[ref.node] > 0 ? `#${side.call[ref.node]}` : '',
+    side.direction[ref.node] === Direction.backward ? t('direction.backward') : '',
+    kind === NodeKind.module ? parts.type : '',
     open.golden ? className(item, 'cause') : '',
     pair >= 0 ? reasonSummary(open, pair) : '',
   ].filter(Boolean);
