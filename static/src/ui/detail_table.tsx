@@ -77,8 +77,10 @@ function Row({ open, shown, row }: { readonly open: Graph; readonly shown: Detai
       <span class="bar" style={{ '--w': `${barShare(row.error) * 100}%`, '--k': `var(--c-${item?.id ?? 'clean'})` }} />
     </td>,
     <td key="verdict" class={item ? 'words verdict-words strong' : 'words verdict-words'} title={verdict}>
-      {item ? <Sign item={item} /> : null}
-      {verdict}
+      <span class="reason">
+        {item ? <Sign item={item} /> : null}
+        {verdict}
+      </span>
     </td>,
   ];
   return (
