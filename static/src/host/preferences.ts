@@ -1,4 +1,5 @@
-/** What is remembered in the browser: language, theme, sizes. Storage may be forbidden in foreign frames; then nothing is. */
+/** What is remembered in the browser: language, theme, sizes. Storage may be forbidden in foreign frames; then nothing is.
+ *  A tab keeps its own choices through a reload; a new tab begins with the last ones made anywhere. */
 import { effect } from '@preact/signals';
 import { detailsHeight, detailsOpen, locale, panel, panelWidth, stripOpen, syncExpansion, theme } from '../state/app';
 
@@ -6,7 +7,7 @@ const PREFIX = 'tb_graph_ascend.';
 
 function read(name: string): string | null {
   try {
-    return localStorage.getItem(PREFIX + name);
+    return sessionStorage.getItem(PREFIX + name) ?? localStorage.getItem(PREFIX + name);
   } catch {
     return null;
   }
@@ -14,6 +15,7 @@ function read(name: string): string | null {
 
 function write(name: string, value: string): void {
   try {
+    sessionStorage.setItem(PREFIX + name, value);
     localStorage.setItem(PREFIX + name, value);
   } catch {
     // Forbidden or full: the choice holds until the page is closed.

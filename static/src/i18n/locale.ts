@@ -2,10 +2,10 @@
 
 export type Locale = 'en' | 'zh';
 
-/** A remembered choice first, then the browser's language. */
+/** A remembered choice first (this tab's, else the last one made in any), then the browser's language. */
 export function browserLocale(): Locale {
   try {
-    const stored = globalThis.localStorage?.getItem('tb_graph_ascend.locale');
+    const stored = globalThis.sessionStorage?.getItem('tb_graph_ascend.locale') ?? globalThis.localStorage?.getItem('tb_graph_ascend.locale');
     if (stored === 'en' || stored === 'zh') return stored;
   } catch {
     // Storage may be forbidden (third-party frames); then the browser's language decides.
