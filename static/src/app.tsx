@@ -1,6 +1,8 @@
 /** Starts the viewer: chooses the data source, restores what the address asks for, mounts the page. */
 import { render as mount } from 'preact';
 import { batch, effect } from '@preact/signals';
+import { shortenMiddle } from './core/names';
+import type { Graph, NodeRef } from './core/types';
 import { followHostDark, onHashChange, onHostReload, takeFocus } from './host/tensorboard';
 import { loadPreferences, savePreferences } from './host/preferences';
 import { t } from './i18n';
@@ -8,12 +10,14 @@ import { announcement, chosen, colouring, graph, locale, panel, query, runs, sou
 import { followSelection } from './state/details';
 import { listRuns, openGraph, noticeNewer } from './state/open';
 import { followHeatmap } from './state/heatmap';
+import { judgeBy } from './state/mapping';
 import { followMetrics } from './state/metrics';
 import { followRun } from './state/overview';
 import { exposeForTests } from './state/snapshot';
 import { findNode, followAddress, readAddress, type Address } from './state/url';
 import { select, settled } from './state/actions';
 import { App } from './ui/app';
+import { showNote } from './ui/copy';
 import { followKeys } from './ui/keyboard';
 import { followPanels } from './ui/panels/follow';
 import { followTheme } from './ui/theming';
@@ -21,6 +25,8 @@ import { EmbeddedSource } from './wire/embedded';
 import { HttpSource } from './wire/http';
 import heatmapSheet from './ui/heatmap.css?inline';
 import sheet from './ui/style.css?inline';
+
+const MISSING_TIME = 10_000; // milliseconds; read while the graph is still being drawn
 
 function applyStyle(): void {
   const style = new CSSStyleSheet();
@@ -40,10 +46,16 @@ function applyAddress(address: Address): void {
 async function openAddress(address: Address): Promise<void> {
   applyAddress(address);
   if (!address.key) return;
-  await openGraph(address.key, (opened) => ({
-    microStep: address.microStep,
-    node: address.node ? findNode(opened, address.node.side, address.node.name) : null,
-  }));
+  await openGraph(address.key, (opened) => ({ microStep: address.microStep, node: addressed(opened, address) }));
+  if (address.policy) judgeBy(address.policy);
+}
+
+/** The node that an address names. A colleague must know when it is another one that opens. */
+function addressed(opened: Graph, address: Address): NodeRef | null {
+  if (!address.node) return null;
+  const found = findNode(opened, address.node.side, address.node.name);
+  if (!found) showNote(t('open.nodeMissing', { name: shortenMiddle(address.node.name, 80) }), MISSING_TIME);
+  return found;
 }
 
 /** Somebody pasted another address into the same tab. */
@@ -56,7 +68,7 @@ async function followForeignAddress(): Promise<void> {
     return;
   }
   applyAddress(address);
-  const ref = address.node && graph.value ? findNode(graph.value, address.node.side, address.node.name) : null;
+  const ref = graph.value && addressed(graph.value, address);
   if (ref) select(ref, { reveal: true });
 }
 

@@ -1,5 +1,5 @@
 /** The page: top bar, verdicts, layer strip, panels, graphs, details; or what to do when there is nothing to show. */
-import { announcement, failure, graph, loading, note, panel, panelWidth } from '../state/app';
+import { announcement, failure, graph, loading, note, panelWidth } from '../state/app';
 import { newer, openGraph } from '../state/open';
 import { working } from '../state/rematch';
 import { t } from '../i18n';
@@ -8,7 +8,7 @@ import { Empty } from './empty';
 import { GraphsStrip } from './graphs_strip';
 import { Help } from './help';
 import { LayerStrip } from './layer_strip';
-import { PANELS } from './panels';
+import { openPanel } from './panels';
 import { Panes } from './panes';
 import { Rail } from './rail';
 import { Splitter } from './splitter';
@@ -16,7 +16,7 @@ import { TopBar } from './top_bar';
 import { VerdictBar } from './verdict_bar';
 
 function SidePanel() {
-  const entry = PANELS.find((item) => item.id === panel.value);
+  const entry = openPanel();
   if (!entry) return null;
   const Component = entry.component;
   return (

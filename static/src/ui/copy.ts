@@ -5,10 +5,10 @@ import { t } from '../i18n';
 const NOTE_TIME = 2500;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export function showNote(text: string): void {
+export function showNote(text: string, time = NOTE_TIME): void {
   note.value = text;
   clearTimeout(timer);
-  timer = setTimeout(() => (note.value = ''), NOTE_TIME);
+  timer = setTimeout(() => (note.value = ''), time);
 }
 
 function copyBySelection(text: string): boolean {

@@ -1,7 +1,7 @@
 /** The list of keys: a panel in the corner, not a modal window. */
 import { signal } from '@preact/signals';
 import { t, type TextKey } from '../i18n';
-import { PANELS } from './panels';
+import { offered } from './panels';
 
 export const helpOpen = signal(false);
 
@@ -25,7 +25,7 @@ export function Help() {
     <section class="help" aria-label={t('help.title')}>
       <h2>{t('help.title')}</h2>
       <dl>
-        {[...KEYS, ...PANELS.flatMap((entry) => (entry.key ? [[entry.key.toUpperCase(), entry.title] as const] : []))].map(([key, text]) => (
+        {[...KEYS, ...offered().flatMap((entry) => (entry.key ? [[entry.key.toUpperCase(), entry.title] as const] : []))].map(([key, text]) => (
           <div key={key}>
             <dt>
               {key.split(' ').map((one) => (

@@ -5,7 +5,7 @@ import { graph, panel, selection } from '../state/app';
 import { goToFinding } from '../state/findings';
 import { camera, layout } from '../state/view';
 import { helpOpen } from './help';
-import { PANELS } from './panels';
+import { offered } from './panels';
 
 function typing(target: EventTarget | null): boolean {
   const element = target as HTMLElement | null;
@@ -64,7 +64,7 @@ function onLetter(key: string): boolean {
       helpOpen.value = !helpOpen.value;
       return true;
     default: {
-      const entry = PANELS.find((item) => item.key === key);
+      const entry = offered().find((item) => item.key === key);
       if (entry) panel.value = panel.value === entry.id ? null : entry.id;
       return entry !== undefined;
     }

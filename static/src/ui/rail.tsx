@@ -2,12 +2,12 @@
 import { t } from '../i18n';
 import { panel } from '../state/app';
 import { Icon } from './icon';
-import { PANELS } from './panels';
+import { offered } from './panels';
 
 export function Rail() {
   return (
     <nav class="rail" aria-label={t('panel.rail')}>
-      {PANELS.filter((entry) => entry.shown?.() ?? true).map((entry) => (
+      {offered().map((entry) => (
         <button
           key={entry.id}
           class={panel.value === entry.id ? 'on' : ''}

@@ -2,8 +2,7 @@
 
 const en = {
   'matches.title': 'Match by hand',
-  'matches.how': 'Click a box on each side, or drag a box sideways onto its counterpart. Ctrl + click adds another one.',
-  'matches.single': 'This is a single graph: there is nothing to match it with.',
+  'matches.how': 'Click a box on each side, or drag a box sideways onto its counterpart. Ctrl + click adds another one. In a list: choose the node, then press “Match…” in the details.',
   'matches.button': 'Match…',
   'matches.pickHint': 'click a box on this side',
   'matches.unpick': 'Do not use this node',
@@ -52,8 +51,7 @@ export type MatchesKey = keyof typeof en;
 
 const zh: Record<MatchesKey, string> = {
   'matches.title': '手动匹配',
-  'matches.how': '在两侧各点击一个方框，或将方框横向拖到对应方框上。Ctrl + 点击可多选。',
-  'matches.single': '这是单图，没有可匹配的另一侧。',
+  'matches.how': '在两侧各点击一个方框，或将方框横向拖到对应方框上。Ctrl + 点击可多选。也可在列表中选择节点，再按详情中的“匹配…”。',
   'matches.button': '匹配…',
   'matches.pickHint': '请点击该侧的方框',
   'matches.unpick': '不使用该节点',
