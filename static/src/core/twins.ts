@@ -1,6 +1,6 @@
 /** What belongs to a hand-made match besides the two nodes: the calls of the other direction, and what lies inside. Pure. */
 
-import { Direction, NodeKind, NO_CALL, type Graph, type Side } from './types';
+import { Direction, NodeKind, NO_CALL, sideOf, type Graph, type NodeRef, type Side } from './types';
 
 const HEAD = /^(.*\.)(forward|backward)(\.)$/s;
 const TAIL = /^(\.)(forward|backward)(.*)$/s;
@@ -33,6 +33,19 @@ export function twinOf(graph: Graph, side: Side, node: number): number {
     if (is(0, head[other]) && is(1, tail[other])) return other;
   }
   return -1;
+}
+
+/** The same call in another micro step; null when that one has none. -1 = all micro steps: the node itself. */
+export function inMicroStep(graph: Graph, ref: NodeRef, micro: number): NodeRef | null {
+  const side = sideOf(graph, ref.side);
+  if (!side) return null;
+  if (micro < 0 || side.microStep[ref.node] === micro) return ref;
+  const same = (node: number): boolean => side.head[node] === side.head[ref.node] && side.tail[node] === side.tail[ref.node];
+  // An API is called often within one micro step: its calls correspond by their order there.
+  let before = 0;
+  for (let node = 1; node < ref.node; node++) if (side.microStep[node] === side.microStep[ref.node] && same(node)) before++;
+  for (let node = 1; node < side.count; node++) if (side.microStep[node] === micro && same(node) && before-- === 0) return { side: ref.side, node };
+  return null;
 }
 
 function children(side: Side, node: number): number[] {

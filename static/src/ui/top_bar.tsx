@@ -1,12 +1,13 @@
 /** Pickers for run, step, rank, micro step and colour; search; share, language, theme, help. */
 import { availableModes, isMetric, type ColourMode } from '../core/colouring';
 import { metricLabel } from '../core/metrics';
+import { inMicroStep } from '../core/twins';
 import { shortenMiddle } from '../core/names';
 import { runLabels } from '../core/run_labels';
 import { isBad, VERDICT_SIGNS, worstVerdict } from '../core/verdict_words';
 import { t, type TextKey } from '../i18n';
 import { colouring, graph, chosen, locale, microStep, panel, query, runs, theme } from '../state/app';
-import { select } from '../state/actions';
+import { moveCamera, select } from '../state/actions';
 import { metricNames } from '../state/metrics';
 import { openGraph } from '../state/open';
 import { embedded, shareAddress } from '../host/tensorboard';
@@ -112,7 +113,9 @@ function Pickers() {
           choices={[{ value: '-1', label: t('pick.all') }, ...Array.from({ length: micro }, (_, k) => ({ value: String(k), label: String(k) }))]}
           choose={(text) => {
             microStep.value = Number(text);
-            if (selection.value) select(selection.value, { centre: true });
+            const ref = selection.value && graph.value ? inMicroStep(graph.value, selection.value, microStep.value) : null;
+            select(ref, { reveal: true, centre: true });
+            if (!ref) moveCamera({ scroll: 0 });
           }}
         />
       ) : null}
