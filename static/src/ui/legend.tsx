@@ -1,6 +1,5 @@
 /** What the colours mean now; for a metric also the error up to which a node counts as clean. */
-import { useRef } from 'preact/hooks';
-import { columnOf } from '../core/colouring';
+import { columnOf, type ColourClass } from '../core/colouring';
 import { CLASS_LIMIT, countRange } from '../core/counts';
 import { formatCount } from '../core/format';
 import { sideOf, SIDES } from '../core/types';
@@ -10,6 +9,7 @@ import { colours } from '../state/view';
 import { className } from '../i18n/class_names';
 import { Sign } from './sign';
 
+const scratch = new Uint32Array(CLASS_LIMIT);
 const STEPS = [0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1];
 
 function Threshold() {
@@ -24,22 +24,34 @@ function Threshold() {
   );
 }
 
-export function Legend() {
-  const scratch = useRef(new Uint32Array(CLASS_LIMIT));
+export interface LegendEntry {
+  readonly item: ColourClass;
+  readonly cls: number;
+  readonly count: number;
+}
+
+/** The classes that the legend names; none where nothing is coloured. */
+export function legendEntries(): readonly LegendEntry[] {
   const open = graph.value;
   const colouring = colours.value;
-  if (!open || !colouring || colouring.mode === 'none') return null;
+  if (!open || !colouring || colouring.mode === 'none') return [];
   const counts = new Uint32Array(CLASS_LIMIT);
   for (const which of SIDES) {
     const side = sideOf(open, which);
     const column = columnOf(colouring, which);
     if (!side || !column) continue;
-    countRange(column, 1, side.count, scratch.current);
-    scratch.current.forEach((count, cls) => (counts[cls] += count));
+    countRange(column, 1, side.count, scratch);
+    scratch.forEach((count, cls) => (counts[cls] += count));
   }
   const scale = colouring.scaleFirst > 0;
   // A scale is only read whole; other classes are listed where they occur.
-  const shown = colouring.classes.map((item, cls) => ({ item, cls, count: counts[cls] })).filter(({ count, cls }) => count > 0 || (scale && cls >= colouring.scaleFirst));
+  return colouring.classes.map((item, cls) => ({ item, cls, count: counts[cls] })).filter(({ count, cls }) => count > 0 || (scale && cls >= colouring.scaleFirst));
+}
+
+export function Legend() {
+  const shown = legendEntries();
+  const colouring = colours.value;
+  if (shown.length === 0 || !colouring) return null;
   return (
     <footer class="legend" aria-label={t('legend.label')}>
       {shown.map(({ item, cls, count }) => (
@@ -48,7 +60,7 @@ export function Legend() {
           {className(item, colouring.mode)}
         </span>
       ))}
-      {scale ? <Threshold /> : null}
+      {colouring.scaleFirst > 0 ? <Threshold /> : null}
     </footer>
   );
 }

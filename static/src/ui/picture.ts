@@ -7,13 +7,42 @@ import { TextFitter } from '../paint/text';
 import { graph, names } from '../state/app';
 import { drawLists, overlay } from '../state/scene';
 import { camera, canvasSize, colours, folds } from '../state/view';
+import { t } from '../i18n';
+import { className } from '../i18n/class_names';
+import { legendEntries } from './legend';
 import { theme } from './theming';
 
-const CAPTION = 26; // pixels above the graphs for what they are
+const CAPTION = 46; // pixels below the graphs for what they are and what their colours mean
+const SQUARE = 11;
+const MARGIN = 12;
 
 function caption(): string {
   const open = graph.value;
-  return open ? `${open.key.run} · step ${open.key.step} · rank ${open.key.rank}` : '';
+  if (!open) return '';
+  const sides = open.golden ? [`${t('side.target')} ↔ ${t('side.golden')}`] : [];
+  return [open.key.run, `${t('pick.step')} ${open.key.step}`, `${t('pick.rank')} ${open.key.rank}`, ...sides].join(' · ');
+}
+
+/** Which graphs these are, and the legend. */
+function drawCaption(context: CanvasRenderingContext2D, width: number, top: number): void {
+  const colouring = colours.value;
+  context.fillStyle = colour('--bg');
+  context.fillRect(0, top, width, CAPTION); // boxes may reach below the picture
+  context.font = `12px ${theme.value.family}`;
+  context.textAlign = 'left';
+  context.textBaseline = 'alphabetic';
+  context.fillStyle = colour('--ink');
+  context.fillText(caption(), MARGIN, top + 18);
+  if (!colouring) return;
+  let x = MARGIN;
+  for (const { item } of legendEntries()) {
+    const words = `${item.sign ? `${item.sign} ` : ''}${className(item, colouring.mode)}`;
+    context.fillStyle = theme.value.fill(item);
+    context.fillRect(x, top + 27, SQUARE, SQUARE);
+    context.fillStyle = colour('--dim');
+    context.fillText(words, x + SQUARE + 5, top + 37);
+    x += SQUARE + 5 + context.measureText(words).width + 14;
+  }
 }
 
 function colour(name: string): string {
@@ -33,11 +62,7 @@ export function pictureAsSvg(): string {
   for (const list of drawLists()) drawPane(brush, list, height);
   const { outlines, curves } = overlay();
   drawOverlay(context, theme.value, outlines, curves, height);
-  svg.font = `12px ${theme.value.family}`;
-  svg.fillStyle = colour('--dim');
-  svg.textAlign = 'left';
-  svg.textBaseline = 'alphabetic';
-  svg.fillText(caption(), 12, height + CAPTION - 9);
+  drawCaption(context, width, height);
   return svg.document(width, height + CAPTION, colour('--bg'));
 }
 
@@ -52,8 +77,7 @@ export async function pictureAsPng(): Promise<Blob> {
   context.fillStyle = colour('--bg');
   context.fillRect(0, 0, canvas.width, canvas.height);
   for (const layer of layers) context.drawImage(layer, 0, 0);
-  context.fillStyle = colour('--dim');
-  context.font = `${12 * ratio}px ${theme.value.family}`;
-  context.fillText(caption(), 12 * ratio, canvas.height - 9 * ratio);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  drawCaption(context, canvas.width / ratio, canvas.height / ratio - CAPTION);
   return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the picture is too large'))), 'image/png'));
 }
