@@ -40,8 +40,12 @@ function MarkForm({ open }: { readonly open: Graph }) {
             <input type="radio" name="triage-pattern" checked={choice.pattern === chosen} onChange={() => (pattern.value = choice.pattern)} />{' '}
             <span>
               {t(`triage.choice.${choice.id}`)} <small class="dim">({formatCount(counted(open, { nodes: choice.pattern, side: ref.side }))})</small>
-              <br />
-              <code title={choice.pattern}>{shortenMiddle(choice.pattern, 160)}</code>
+              {choice.pattern === chosen ? (
+                <>
+                  <br />
+                  <code title={choice.pattern}>{shortenMiddle(choice.pattern, 160)}</code>
+                </>
+              ) : null}
             </span>
           </label>
         ))}
