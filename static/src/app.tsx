@@ -13,6 +13,7 @@ import { followHeatmap } from './state/heatmap';
 import { judgeBy } from './state/mapping';
 import { followMetrics } from './state/metrics';
 import { followRun } from './state/overview';
+import { FILE_POLICY } from './state/rematch';
 import { exposeForTests } from './state/snapshot';
 import { findNode, followAddress, readAddress, type Address } from './state/url';
 import { select, settled } from './state/actions';
@@ -68,6 +69,7 @@ async function followForeignAddress(): Promise<void> {
     return;
   }
   applyAddress(address);
+  judgeBy(address.policy ?? FILE_POLICY);
   const ref = graph.value && addressed(graph.value, address);
   if (ref) select(ref, { reveal: true });
 }

@@ -122,6 +122,7 @@ describe('the address', () => {
     microStep: 1,
     colour: 'status',
     threshold: 0.001,
+    policy: 'bf16',
     panel: 'search',
     query: 'layers.1? error>0.01',
   };
@@ -131,7 +132,7 @@ describe('the address', () => {
   });
 
   it('is short: what is as usual is left out', () => {
-    const plain: Address = { key: { run: 'r', step: 0, rank: 0 }, node: null, microStep: -1, colour: 'cause', threshold: 0, panel: 'findings', query: '' };
+    const plain: Address = { key: { run: 'r', step: 0, rank: 0 }, node: null, microStep: -1, colour: 'cause', threshold: 0, policy: null, panel: 'findings', query: '' };
     expect(formatHash(plain)).toBe('p.tb_graph_ascend.run=r');
   });
 

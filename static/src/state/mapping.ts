@@ -101,7 +101,7 @@ export function revertDraft(): void {
 }
 
 export function judgeBy(policy: string): void {
-  void apply({ policy });
+  if (policy !== inForce.value.policy) void apply({ policy });
 }
 
 /** Rules that say what the pairs say, written by the server. Throws SourceError. */

@@ -48,7 +48,9 @@ export interface InForce {
   readonly matches: readonly MatchEntry[];
 }
 
-export const AS_STORED: InForce = { mapping: 'file', policy: 'file', matches: [] };
+/** Stands for the policy that the graph was judged by when it was converted. */
+export const FILE_POLICY = 'file';
+export const AS_STORED: InForce = { mapping: 'file', policy: FILE_POLICY, matches: [] };
 
 /** The graph as its file holds it; null before one is open. */
 export const stored = signal<Graph | null>(null);
@@ -68,7 +70,7 @@ function body(open: Graph, force: InForce): Record<string, unknown> {
 }
 
 function asStored(force: InForce): boolean {
-  return force.mapping === 'file' && force.policy === 'file' && force.matches.length === 0;
+  return force.mapping === 'file' && force.policy === FILE_POLICY && force.matches.length === 0;
 }
 
 /** What another mapping would do; changes nothing. Throws SourceError. */

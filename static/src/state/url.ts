@@ -5,6 +5,7 @@ import { nodeName } from '../core/names';
 import { sideOf, type Graph, type GraphKey, type NodeRef, type SideName } from '../core/types';
 import { PLUGIN, readHash, writeHash } from '../host/tensorboard';
 import { chosen, colouring, graph, microStep, panel, query, selection, threshold } from './app';
+import { FILE_POLICY, inForce } from './rematch';
 
 /** TensorBoard's way to keep a plugin's data in the address: `#plugin&p.plugin.key=value`. */
 const PREFIX = `p.${PLUGIN}.`;
@@ -15,6 +16,7 @@ export interface Address {
   readonly microStep: number;
   readonly colour: ColourMode | null;
   readonly threshold: number | null;
+  readonly policy: string | null; // a shipped policy that the verdicts follow instead of the file's own
   readonly panel: string | null;
   readonly query: string;
 }
@@ -44,6 +46,7 @@ export function parseHash(hash: string): Address {
     microStep: number('micro', -1),
     colour: colour && (isMetric(colour) || COLOUR_MODES.some((mode) => mode === colour)) ? colour : null,
     threshold: Number.isFinite(limit) && limit >= 0 ? limit : null,
+    policy: fields.get('policy') || null,
     panel: fields.get('panel') ?? null,
     query: fields.get('q') ?? '',
   };
@@ -68,6 +71,7 @@ export function formatHash(address: Address): string {
   }
   if (address.colour && address.colour !== 'cause') fields.push(['colour', address.colour]);
   if (address.threshold) fields.push(['threshold', String(address.threshold)]);
+  if (address.policy) fields.push(['policy', address.policy]);
   if (address.panel && address.panel !== 'findings') fields.push(['panel', address.panel]);
   if (address.query) fields.push(['q', address.query]);
   return fields.map(([name, value]) => `${PREFIX}${name}=${escape(value)}`).join('&');
@@ -91,6 +95,7 @@ export function currentAddress(): Address {
     microStep: microStep.value,
     colour: colouring.value,
     threshold: threshold.value,
+    policy: inForce.value.policy === FILE_POLICY ? null : inForce.value.policy,
     panel: panel.value,
     query: query.value,
   };
