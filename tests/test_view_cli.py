@@ -8,18 +8,17 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import urllib.error
 import urllib.request
 
 import pytest
+from graph_view_server import serving
 from log_directories import graph_bytes, write_run
 
 from converter.errors import UserError
 from converter.graphfile.file import open_graph
 from tb_graph_ascend import export_page as export_module
 from tb_graph_ascend.doctor import Finding, about_command, about_log_directory, about_plugins
-from tb_graph_ascend.serve import make_graph_server
 from tb_graph_ascend.view_cli import main
 
 
@@ -31,13 +30,8 @@ def logs(tmp_path):
 
 @pytest.fixture
 def address(logs):
-    server = make_graph_server(str(logs))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(str(logs)) as address:
+        yield address
 
 
 @pytest.fixture

@@ -6,17 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from graph_view_server import serving
 from panel_steps import DATA, QKV
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tensorboard_process import TOP, running_tensorboard
 from viewer import Viewer, alone, run_named
-
-from tb_graph_ascend.serve import make_graph_server
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WAIT = 20_000  # milliseconds; matching again takes a process of its own
@@ -73,18 +71,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def served(bundle: str, logs: str) -> Iterator[str]:
     """Address of graph-view serve over `logs`: a page opens there in a third of the time that TensorBoard's takes."""
-    yield from serving(logs)
-
-
-def serving(logs: str, allow_writing: bool = False) -> Iterator[str]:
-    """Serves `logs` as graph-view serve does while the address that it yields is in use."""
-    server = make_graph_server(logs, allow_writing=allow_writing)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(logs) as address:
+        yield address
 
 
 def _is_ours(address: str) -> bool:
@@ -129,7 +117,8 @@ def own_logs(converted: str, tmp_path: Path) -> str:
 @pytest.fixture
 def address(bundle: str, own_logs: str) -> Iterator[str]:
     """Address of graph-view serve over `own_logs`, where writing is allowed."""
-    yield from serving(own_logs, allow_writing=True)
+    with serving(own_logs, allow_writing=True) as address:
+        yield address
 
 
 @pytest.fixture

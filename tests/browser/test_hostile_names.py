@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import convert
+from graph_view_server import serving
 from playwright.sync_api import Page, expect
 from viewer import Viewer, alone, run_named
-
-from tb_graph_ascend.serve import make_graph_server
 
 SCRIPT = "<img src=x onerror=\"window.hacked=1\">"
 HOSTILE = [
@@ -55,13 +53,8 @@ def hostile(bundle: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
     write_dump(folder / "target", 1.5)
     write_dump(folder / "golden", 1.0)
     convert(str(folder / "logs" / "a&b=<b>c"), "-tp", str(folder / "target"), "-gp", str(folder / "golden"))
-    server = make_graph_server(str(folder / "logs"))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}", str(folder / "logs")
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(str(folder / "logs")) as address:
+        yield address, str(folder / "logs")
 
 
 def opened(page: Page, hostile: tuple[str, str], part: str) -> Viewer:

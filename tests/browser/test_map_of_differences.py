@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import convert
+from graph_view_server import serving
 from playwright.sync_api import Page, expect
 from tensorboard_process import TOP, running_tensorboard
 from viewer import Viewer, alone, in_tensorboard, run_named
-
-from tb_graph_ascend.serve import make_graph_server
 
 DATA = os.path.join(TOP, "tests", "data", "megatron_vs_hf")
 AXE = os.path.join(TOP, "static", "node_modules", "axe-core", "axe.min.js")
@@ -39,13 +37,8 @@ def logs(bundle: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Logs
         shutil.copytree(os.path.join(DATA, dump), folder / dump)
     convert(str(folder / "logs" / "qkv"), "-tp", str(folder / "megatron_tensor_bug_qkv_bias_layer2"),
             "-gp", str(folder / "hf_tensor_layer2"))
-    server = make_graph_server(str(folder / "logs"))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield Logs(folder, f"http://127.0.0.1:{server.port}")
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(str(folder / "logs")) as address:
+        yield Logs(folder, address)
 
 
 def open_map(page: Page, tensor: str) -> None:

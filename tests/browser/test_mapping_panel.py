@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import yaml
-from conftest import convert, serving
+from conftest import convert
+from graph_view_server import serving
 from panel_steps import DATA, QKV, open_panel, panel
 from playwright.sync_api import Page, expect
 from viewer import Viewer, alone, run_named
@@ -75,7 +76,7 @@ def test_another_policy_judges_again(qkv: Viewer) -> None:
 
 def test_a_proposal_is_accepted_or_rejected_and_that_is_kept(page: Page, bundle: str, tmp_path: Path) -> None:
     convert(str(tmp_path / "doubtful"), "-tp", f"{DATA}/mindspore_vs_torch/mindspore", "-gp", f"{DATA}/megatron_vs_hf/megatron")
-    for address in serving(str(tmp_path), allow_writing=True):
+    with serving(str(tmp_path), allow_writing=True) as address:
         viewer = alone(page, address, run=run_named(str(tmp_path), "doubtful"), panel="mapping").opened()
         tab = panel(viewer).get_by_role("tab", name="Proposals")
         tab.click()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from conftest import convert
+from graph_view_server import serving
 from playwright.sync_api import Browser, Page, expect
 from tensorboard_process import TOP
 from viewer import Viewer, alone, in_tensorboard, plugin_frame, run_named
-
-from tb_graph_ascend.serve import make_graph_server
 
 DATA = os.path.join(TOP, "tests", "data")
 QKV = "Module.0.decoder.layers.2.self_attention.linear_qkv.ColumnParallelLinear.forward.0"
@@ -31,13 +29,8 @@ def bug_logs(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def bug_served(bundle: str, bug_logs: str) -> Iterator[str]:
-    server = make_graph_server(bug_logs)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(bug_logs) as address:
+        yield address
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 
-from conftest import serving
+from graph_view_server import serving
 from panel_steps import PROJ, QKV, details_title, match_proj_with_v, matches_file, open_panel, panel
 from playwright.sync_api import Page, expect
 from viewer import Viewer, alone, run_named
@@ -29,7 +29,7 @@ def test_marked_nodes_are_hidden_from_lists_and_counts_by_a_switch(qkv: Viewer, 
 
 def test_the_next_comparison_takes_over_what_is_known(page: Page, bundle: str, own_logs: str) -> None:
     shutil.copytree(os.path.join(own_logs, "qkv"), os.path.join(own_logs, "next"))
-    for address in serving(own_logs, allow_writing=True):
+    with serving(own_logs, allow_writing=True) as address:
         page.set_viewport_size({"width": 1600, "height": 1200})
         first = alone(page, address, run=run_named(own_logs, "qkv")).opened()
         first.wait(f"s.selection && s.selection.name === '{QKV}'")
