@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { availableModes, CauseClass, colour } from '../src/core/colouring';
+import { expectedPairs } from '../src/core/expected';
 import { findingClasses, findings, neighbour, refOf, rowOfRef, type FindingFilter } from '../src/core/findings';
 import { addWorst, measuringNames, metricLabel } from '../src/core/metrics';
 import { Names } from '../src/core/names';
@@ -50,9 +51,12 @@ describe('findings', () => {
   });
 
   it('leave out what a person marked as expected', () => {
-    const list = findings(graph, classes, { ...everything, hidden: new Set([2, 3]) });
+    const marked = new Set([2, 3]);
+    const list = findings(graph, classes, { ...everything, hidden: marked, hiddenPairs: expectedPairs(graph, marked, new Set()) });
     expect([...list.rows]).toEqual([1, -3, 4, 5]);
     expect(list.counts.cause).toBe(0);
+    const fromTheOtherSide = findings(graph, classes, { ...everything, hiddenPairs: expectedPairs(graph, new Set(), new Set([3])) });
+    expect([...fromTheOtherSide.rows]).toEqual([1, -3, 3, 4, 5]);
   });
 
   it('are walked from the selection on, round the end', () => {

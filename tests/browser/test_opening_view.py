@@ -80,7 +80,7 @@ def test_paired_modules_stand_at_one_height(qkv: Viewer) -> None:
 
 
 def test_the_details_give_both_sides_and_the_reason(qkv: Viewer) -> None:
-    bias = qkv.frame.locator(".details tbody tr", has_text="bias")
+    bias = qkv.frame.locator(".details tbody tr", has_text="bias").first  # another row says that it follows from it
     expect(bias).to_contain_text("float32 [128] = 64+32+32")
     expect(bias).to_contain_text("0.3100162")
     expect(bias).to_contain_text("0.2066774")
@@ -99,6 +99,7 @@ def test_a_click_on_the_layer_strip_goes_to_the_layer(qkv: Viewer) -> None:
 
 
 def test_opening_a_box_opens_its_partner(qkv: Viewer) -> None:
+    qkv.page.set_viewport_size({"width": 1600, "height": 1300})  # both boxes in view
     mlp = {"target": "Module.0.decoder.layers.2.mlp.MLP.forward.0", "golden": "Module.model.layers.2.mlp.Qwen2MLP.forward.0"}
     click_box(qkv, "target", mlp["target"], dx=18)
     qkv.wait(f"s.boxes.filter(b => {list(mlp.values())}.includes(b.name) && (b.flags & 2)).length === 2")

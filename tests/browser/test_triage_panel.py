@@ -27,6 +27,28 @@ def test_marked_nodes_are_hidden_from_lists_and_counts_by_a_switch(qkv: Viewer, 
     expect(panel(qkv).locator("[role=option]")).to_have_count(0)
 
 
+def test_with_marks_hidden_the_verdict_and_the_strip_go_on_to_the_next_cause(qkv: Viewer) -> None:
+    forward = qkv.frame.locator(".verdict").locator(".card").first
+    expect(forward).to_contain_text("linear_qkv")
+    qkv.frame.get_by_role("button", name="Expected…").click()
+    panel(qkv).get_by_role("button", name="Mark", exact=True).click()
+    expect(forward).to_contain_text("linear_qkv")  # nothing changes before it is hidden
+    panel(qkv).get_by_label(re.compile("Hide 1 marked")).check()
+    expect(forward).to_contain_text("nothing else")
+    expect(qkv.frame.locator(".legend")).to_contain_text("marked as expected")
+    open_panel(qkv, "Findings, in call order")
+    qkv.frame.get_by_role("button", name="1 marked as expected before it").first.click()
+    expect(panel(qkv).get_by_role("heading", name="Expected and ignored")).to_be_visible()
+
+
+def test_marked_nodes_are_still_found_by_whoever_asks_for_them(qkv: Viewer) -> None:
+    qkv.frame.get_by_role("button", name="Expected…").click()
+    panel(qkv).get_by_role("button", name="Mark", exact=True).click()
+    panel(qkv).get_by_label(re.compile("Hide 1 marked")).check()
+    panel(qkv).locator(".entry-row .node-link").click()
+    expect(panel(qkv).locator("[role=option]")).to_have_count(1)
+
+
 def test_the_next_comparison_takes_over_what_is_known(page: Page, bundle: str, own_logs: str) -> None:
     shutil.copytree(os.path.join(own_logs, "qkv"), os.path.join(own_logs, "next"))
     with serving(own_logs, allow_writing=True) as address:

@@ -26,17 +26,18 @@ function entry(id: string, sign: string, strong = false): ColourClass {
 const CAUSE_CLASSES: readonly ColourClass[] = [
   entry('none', ''), // 0: nothing measured
   entry('clean', ''), // 1
-  entry('recovered', '↘'), // 2
-  entry('unmatched', '∅'), // 3
-  entry('incomparable', '?'), // 4
-  entry('inherited', '↓'), // 5
-  entry('warning', '!'), // 6
-  entry('amplified', '↗'), // 7
-  entry('error', '✕'), // 8
-  entry('introduced', '▲', true), // 9
-  entry('parameter', '◆', true), // 10
+  entry('expected', '✓'), // 2: marked by a person, while marks are hidden
+  entry('recovered', '↘'), // 3
+  entry('unmatched', '∅'), // 4
+  entry('incomparable', '?'), // 5
+  entry('inherited', '↓'), // 6
+  entry('warning', '!'), // 7
+  entry('amplified', '↗'), // 8
+  entry('error', '✕'), // 9
+  entry('introduced', '▲', true), // 10
+  entry('parameter', '◆', true), // 11
 ];
-export const CauseClass = { none: 0, clean: 1, recovered: 2, unmatched: 3, incomparable: 4, inherited: 5, warning: 6, amplified: 7, error: 8, introduced: 9, parameter: 10 } as const;
+export const CauseClass = { none: 0, clean: 1, expected: 2, recovered: 3, unmatched: 4, incomparable: 5, inherited: 6, warning: 7, amplified: 8, error: 9, introduced: 10, parameter: 11 } as const;
 
 const STATUS_CLASSES: readonly ColourClass[] = [
   entry('none', ''),
@@ -142,6 +143,11 @@ export function causeClasses(status: Uint8Array, cause: Uint8Array, measured = i
   return result;
 }
 
+function withoutHidden(classes: Uint8Array, hidden: Uint8Array | null): Uint8Array {
+  if (hidden) for (let p = 0; p < classes.length; p++) if (hidden[p] !== 0 && classes[p] > CauseClass.clean) classes[p] = CauseClass.expected;
+  return classes;
+}
+
 /** Class of one value: at most the threshold counts as clean, NaN as not measured. */
 export function scaleClass(value: number, threshold: number): number {
   if (Number.isNaN(value)) return 0;
@@ -173,8 +179,8 @@ export function availableModes(graph: Graph): PlainMode[] {
   });
 }
 
-/** `metric`: per pair, for a mode `metric:NAME`; null while it is being fetched. */
-export function colour(graph: Graph, mode: ColourMode, threshold: number, metric: Float32Array | null = null): Colouring {
+/** `metric`: per pair, for a mode `metric:NAME`; null while it is being fetched. `hidden`: pairs that marks explain, not 0. */
+export function colour(graph: Graph, mode: ColourMode, threshold: number, metric: Float32Array | null = null, hidden: Uint8Array | null = null): Colouring {
   const build = graph.golden === null;
   const { status, cause, error } = graph.verdicts;
   const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, values = error, scaleFirst = 0): Colouring => ({
@@ -189,7 +195,7 @@ export function colour(graph: Graph, mode: ColourMode, threshold: number, metric
   if (isMetric(mode)) return scale(metric ?? new Float32Array(status.length).fill(Number.NaN));
   switch (mode) {
     case 'cause':
-      return make(CAUSE_CLASSES, causeClasses(status, cause), CauseClass.unmatched);
+      return make(CAUSE_CLASSES, withoutHidden(causeClasses(status, cause), hidden), CauseClass.unmatched);
     case 'status': {
       const perPair = status.map((s) => (s === Status.pass ? 1 : s === Status.warning ? 4 : s === Status.error ? 5 : s === Status.notComparable ? 3 : 0));
       return make(STATUS_CLASSES, perPair, 2);

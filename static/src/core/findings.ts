@@ -30,7 +30,8 @@ export interface FindingFilter {
   readonly backward: boolean;
   readonly microStep: number; // -1 = all
   readonly byError: boolean; // else in call order
-  readonly hidden?: ReadonlySet<number>; // target nodes marked as expected
+  readonly hiddenPairs?: Uint8Array | null; // pairs that marks explain, not 0
+  readonly hidden?: ReadonlySet<number>; // target nodes marked as expected; for those without counterpart
   readonly hiddenGolden?: ReadonlySet<number>;
 }
 
@@ -101,7 +102,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
       }
       const start = pair > 0 ? pairs.targetEnd[pair - 1] : 0;
       if (pairs.targetNodes[start] !== node || !passes(target, node)) continue; // one row a pair
-      if (filter.hidden?.has(node)) continue;
+      if (filter.hiddenPairs?.[pair]) continue;
       const cls = classes[pair];
       tally[cls]++;
       if (wanted[cls]) push(node);

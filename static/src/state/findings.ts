@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { findingClasses, findings, neighbour, refOf, rowOfRef, type Findings } from '../core/findings';
 import { select } from './actions';
+import { hiddenPairs } from './triage';
 import { expectedGolden, expectedTarget, findingFilter, graph, hideExpected, hits, microStep, selection } from './app';
 
 export const findingsByError = signal(false);
@@ -19,7 +20,7 @@ function listed(byError: boolean): Findings | null {
     backward: onlyBackward.value,
     microStep: microStep.value,
     byError,
-    ...(hideExpected.value ? { hidden: expectedTarget.value, hiddenGolden: expectedGolden.value } : {}),
+    ...(hideExpected.value ? { hiddenPairs: hiddenPairs.value, hidden: expectedTarget.value, hiddenGolden: expectedGolden.value } : {}),
   });
 }
 

@@ -6,6 +6,7 @@ import { parseQuery, type Query } from '../core/query';
 import { search, type Order, type SearchIndex, type SearchResult } from '../core/search';
 import type { Graph, SideName } from '../core/types';
 import { readNodeDtypes } from '../wire/graph_pb.js';
+import { hiddenPairs } from './triage';
 import { expectedGolden, expectedTarget, graph, hideExpected, hits, microStep, panel, query, source } from './app';
 
 export const order = signal<Order>('call');
@@ -58,8 +59,12 @@ export const result = computed<SearchResult | null>(() => {
   return hideExpected.value ? without(found, at) : found;
 });
 
+/** Hits that marks do not explain; whoever asks for marked ones gets them. */
 function without(found: SearchResult, at: SearchIndex): SearchResult {
-  const rows = found.rows.filter((row) => !(row >= 0 ? at.expected.target.has(row) : at.expected.golden.has(-1 - row)));
+  if (parsed.value.terms.some((term) => term.kind === 'is' && term.values.includes('expected'))) return found;
+  const { pair } = at.graph.target;
+  const hidden = hiddenPairs.value;
+  const rows = found.rows.filter((row) => (row < 0 ? !at.expected.golden.has(-1 - row) : !at.expected.target.has(row) && !(pair[row] >= 0 && hidden?.[pair[row]])));
   return { ...found, rows };
 }
 

@@ -8,6 +8,7 @@ import { fillRows, RowBuffer } from '../core/rows';
 import { NO_CALL, NodeKind, type Graph, type NodeRef, type SideName } from '../core/types';
 import { Blocks } from '../wire/blocks';
 import { colouring, graph, microStep, names, source, threshold } from './app';
+import { hiddenPairs } from './triage';
 
 /** Size of the canvas that holds both panes, in CSS pixels. */
 export const canvasSize = signal({ width: 0, height: 0 });
@@ -27,9 +28,9 @@ export const metricValues = signal<{ readonly name: string; readonly values: Flo
 export const colours = computed<Colouring | null>(() => {
   const mode = colouring.value;
   const metric = isMetric(mode) && metricValues.value?.name === mode.slice('metric:'.length) ? metricValues.value.values : null;
-  return graph.value ? colour(graph.value, mode, threshold.value, metric) : null;
+  return graph.value ? colour(graph.value, mode, threshold.value, metric, hiddenPairs.value) : null;
 });
-export const causes = computed<Colouring | null>(() => (graph.value ? colour(graph.value, 'cause', 0) : null));
+export const causes = computed<Colouring | null>(() => (graph.value ? colour(graph.value, 'cause', 0, null, hiddenPairs.value) : null));
 
 export const folds = computed<Folds | null>(() => {
   const open = graph.value;

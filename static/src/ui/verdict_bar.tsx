@@ -1,15 +1,18 @@
 /** The answer first: where forward, backward and parameters first stop agreeing, one sentence each, and how many nodes are what. */
 import { computed } from '@preact/signals';
 import { CauseClass, isMeasured } from '../core/colouring';
-import { FINDING_GROUPS, type FindingGroup } from '../core/findings';
+import { FINDING_GROUPS, worstError, type FindingGroup } from '../core/findings';
 import { formatCount, formatError } from '../core/format';
 import { shortName } from '../core/names';
 import { Cause, Direction, pairNodes, sideOf, Status, type Graph, type NodeRef } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
+import { className } from '../i18n/class_names';
 import { select } from '../state/actions';
-import { expectedTarget, findingFilter, graph, hideExpected, names, panel } from '../state/app';
+import { expectedTarget, findingFilter, graph, names, panel } from '../state/app';
 import { findingList } from '../state/findings';
 import { SIGN_OF_KIND } from '../state/kinds';
+import { reasonSummary } from '../state/reasons';
+import { firstShown, hiddenPairs } from '../state/triage';
 import { divergenceRef } from '../state/open';
 import { causes } from '../state/view';
 import type { FirstDivergence } from '../wire/graph_pb.js';
@@ -23,6 +26,7 @@ interface CardText {
   readonly why: string;
   readonly ref: NodeRef | null;
   readonly cls: number; // class of the sign, -1 = none
+  readonly marked?: number; // marked ones that come before it
 }
 
 function trailOf(open: Graph, ref: NodeRef | null, otherwise: string): string {
@@ -42,6 +46,15 @@ function divergence(open: Graph, found: FirstDivergence): CardText {
   const own = ref && column ? column.classes[ref.node] : 0;
   const cls = causes.value?.classes[own]?.strong ? own : (SIGN_OF_KIND[found.kind] ?? CauseClass.error);
   return { big: name || t('verdict.gap'), why: [local(found.reason) || kind, agreed].filter(Boolean).join(t('list.semicolon')), ref, cls };
+}
+
+/** The next one, where the first is marked: its sentence is in the details, here is what the columns know. */
+function nextDivergence(open: Graph, pair: number, node: number, marked: number): CardText {
+  const ref: NodeRef = { side: 'target', node };
+  const cls = causes.value?.target.classes[node] ?? CauseClass.introduced;
+  const error = formatError(worstError(open, pair));
+  const why = [className(causes.value?.classes[cls], 'cause'), reasonSummary(open, pair), error ? t('verdict.error', { error }) : ''].filter(Boolean);
+  return { big: trailOf(open, ref, ''), why: why.join(t('list.comma')), ref, cls, marked };
 }
 
 /** Target nodes of each direction. */
@@ -71,9 +84,10 @@ function measured(open: Graph): boolean {
 }
 
 function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
-  const found = open.summary[which];
-  if (found) return divergence(open, found);
+  const { found, next, before } = firstShown(open, which);
+  if (found) return { ...divergence(open, found), marked: before };
   const plain = { ref: null, cls: -1 };
+  if (next) return next.pair >= 0 ? nextDivergence(open, next.pair, next.node, before) : { ...plain, big: t('verdict.nothingElse'), why: t('verdict.nothingElseWhy'), marked: before };
   if (!measured(open)) return { ...plain, big: t('verdict.notMeasured'), why: t('verdict.structureOnly') };
   const direction = which === 'forward' ? Direction.forward : Direction.backward;
   const count = calls.value[direction];
@@ -85,8 +99,11 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
 }
 
 function parameterCard(open: Graph): CardText {
-  const { parameters } = open.summary;
+  const all = open.summary.parameters;
+  const parameters = hiddenPairs.value ? all.filter((item) => !expectedTarget.value.has(item.target_node) && !(item.pair >= 0 && hiddenPairs.value?.[item.pair])) : all;
+  const marked = all.length - parameters.length;
   if (!measured(open)) return { big: t('verdict.notMeasured'), why: t('verdict.structureOnly'), ref: null, cls: -1 };
+  if (parameters.length === 0 && marked > 0) return { big: t('verdict.nothingElse'), why: t('verdict.nothingElseWhy'), ref: null, cls: -1, marked };
   if (parameters.length === 0) return { big: t('verdict.parametersSame'), why: t('verdict.parametersSameWhy'), ref: null, cls: -1 };
   const own = parameters.filter((item) => !item.gradient);
   const shown = own.length > 0 ? own : parameters;
@@ -101,7 +118,7 @@ function parameterCard(open: Graph): CardText {
     own.length > 0
       ? one ? t('verdict.parameterDiffers') : t('verdict.parametersDiffer', { count: formatCount(own.length) })
       : one ? t('verdict.gradient') : t('verdict.gradients', { count: formatCount(parameters.length) });
-  return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.introduced };
+  return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.introduced, marked };
 }
 
 /** Where room is short the modules around are cut, not the name of the one that is meant. */
@@ -118,7 +135,8 @@ function Trail({ text }: { readonly text: string }) {
 
 function Card({ title, card }: { readonly title: string; readonly card: CardText }) {
   const item = card.cls >= 0 ? causes.value?.classes[card.cls] : undefined;
-  return (
+  const marked = card.marked ?? 0;
+  const button = (
     <button class="card" disabled={card.ref === null} onClick={() => card.ref && select(card.ref, { reveal: true, centre: true })}>
       <span class="heading">{title}</span>
       <span class="big" title={card.big}>
@@ -129,6 +147,15 @@ function Card({ title, card }: { readonly title: string; readonly card: CardText
         {card.why}
       </span>
     </button>
+  );
+  if (marked === 0) return button;
+  return (
+    <div class="card-with-marked">
+      {button}
+      <button class="link marked-before" onClick={() => (panel.value = 'triage')}>
+        {t(marked === 1 ? 'verdict.markedBefore' : 'verdict.markedBeforeMany', { count: formatCount(marked) })}
+      </button>
+    </div>
   );
 }
 
@@ -145,16 +172,14 @@ const CLASS_OF_GROUP: Partial<Record<FindingGroup, number>> = {
   clean: CauseClass.clean,
 };
 
-/** Causes without those that a person marked as expected, while marks are hidden. */
+/** Causes without those that marks explain, while marks are hidden. */
 function shownCauses(open: Graph): { readonly parameter: number; readonly introduced: number } {
   const counts = { parameter: open.summary.causes?.parameter ?? 0, introduced: open.summary.causes?.introduced ?? 0 };
-  if (!hideExpected.value) return counts;
-  for (const node of expectedTarget.value) {
-    const pair = open.target.pair[node];
-    if (pair < 0 || pairNodes(open.pairs, pair, 'target')[0] !== node) continue;
+  hiddenPairs.value?.forEach((hidden, pair) => {
+    if (hidden === 0) return;
     if (open.verdicts.cause[pair] === Cause.parameter) counts.parameter--;
     else if (open.verdicts.cause[pair] === Cause.introduced) counts.introduced--;
-  }
+  });
   return counts;
 }
 
