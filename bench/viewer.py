@@ -1,9 +1,11 @@
-"""How quickly the viewer shows and reacts, in headless Chromium on one run: first picture, expanding everything, search, memory.
+"""How quickly the viewer shows and reacts, in headless Chromium on one run: first picture, every kind of action, frames, memory.
 
     python -m bench.viewer output/compare_20261129120000
-    python -m bench.viewer output/compare_20261129120000 --repetitions 5 --chromium /usr/bin/chromium
+    python -m bench.viewer output/compare_20261129120000 --repetitions 5 --chromium /usr/bin/chromium --each
 
-Needs the extra [test] (Playwright). A server of its own is started on 127.0.0.1 and ended again. Times are measured inside the page.
+Needs the extra [test] (Playwright). A server of its own is started on 127.0.0.1 and ended again. Times are measured inside the page
+(viewer_page.js), in milliseconds from the event: to the next painted frame; until panel and graphs stand as they stay; and the
+longest stretch for which the main thread was not free. What is typed, pressed and chosen stands in viewer_steps.py.
 """
 
 from __future__ import annotations
@@ -14,76 +16,63 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-# When the first frame with boxes has been drawn, and what was fetched until then.
-WATCH = """
-(() => {
-  const look = () => {
-    const seen = globalThis.__tb_graph_ascend;
-    if (seen && seen.snapshot().frame.frames > 0 && seen.snapshot().boxes.length > 0) globalThis.firstPicture = performance.now();
-    else setTimeout(look, 5);
-  };
-  setTimeout(look, 5);
-})();
-"""
-# Types one more character and waits for the list to change.
-SEARCH = """
-async (text) => {
-  const box = document.querySelector('#search-box');
-  const panel = () => document.querySelector('aside.panel')?.textContent ?? '';
-  box.focus();
-  const before = panel();
-  const begun = performance.now();
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(box, text);
-  box.dispatchEvent(new Event('input', { bubbles: true }));
-  while (panel() === before && performance.now() - begun < 5000) await new Promise(requestAnimationFrame);
-  return performance.now() - begun;
-}
-"""
-# Presses a button and waits for the next drawn frame.
-PRESS = """
-async (label) => {
-  const button = [...document.querySelectorAll('button')].find((each) => each.getAttribute('aria-label') === label);
-  const { snapshot } = globalThis.__tb_graph_ascend;
-  const frames = snapshot().frame.frames;
-  const begun = performance.now();
-  button.click();
-  while (snapshot().frame.frames === frames && performance.now() - begun < 30000) await new Promise(requestAnimationFrame);
-  return performance.now() - begun;
-}
-"""
+from bench.viewer_steps import Measurement, Taken, all_steps
+
+Figures = dict[str, float]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the median of each figure."""
+    """Prints medians: single figures first, then each kind of action."""
     parser = argparse.ArgumentParser(prog="python -m bench.viewer", description=__doc__.partition("\n")[0])
     parser.add_argument("directory", help="a log directory or a run of graph-convert")
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--chromium", default=shutil.which("chromium") or "")
+    parser.add_argument("--each", action="store_true", help="every single action too, not only its kind")
     options = parser.parse_args(arguments)
     command = [sys.executable, "-m", "tb_graph_ascend.view_cli", "serve", options.directory, "--port", "0"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    figures: list[Figures] = []
+    taken: dict[tuple[str, str], list[Taken]] = {}
     try:
         assert server.stdout is not None
         address = server.stdout.readline().split()[1]
-        runs = [_measure(address, options.chromium) for _ in range(options.repetitions + 1)][1:]  # the first one warms the server up
+        _measure(address, options.chromium, {})  # the first one warms the server up
+        for _ in range(options.repetitions):
+            figures.append(_measure(address, options.chromium, taken))
     finally:
         server.terminate()
         server.wait()
-    for name in runs[0]:
-        print(f"{name:34} {statistics.median(run[name] for run in runs):10.1f}   ({', '.join(f'{run[name]:.0f}' for run in runs)})")
+    for name in figures[0]:
+        print(f"{name:34} {statistics.median(run[name] for run in figures):10.1f}   ({', '.join(f'{run[name]:.0f}' for run in figures)})")
+    _print_actions(taken, options.each)
     return 0
 
 
-def _measure(address: str, chromium: str) -> dict[str, float]:
+def _print_actions(taken: dict[tuple[str, str], list[Taken]], each: bool) -> None:
+    """Of one action the median of the repetitions counts; of a kind its median and its worst action."""
+    print(f"\n{'milliseconds, median and worst':58} {'next frame':>16} {'as it stays':>16} {'blocked':>16}")
+    kinds = list(dict.fromkeys(kind for kind, _ in taken))
+    for kind in kinds:
+        actions = {name: [statistics.median(column) for column in zip(*runs)] for (of, name), runs in taken.items() if of == kind}
+        columns = list(zip(*actions.values()))
+        cells = " ".join(f"{statistics.median(column):8.0f}{max(column):8.0f}" for column in columns)
+        print(f"{f'{kind} ({len(actions)})':58} {cells}")
+        if each:
+            for name, (first, shown, blocked) in actions.items():
+                print(f"    {name:54} {first:16.0f} {shown:16.0f} {blocked:16.0f}")
+
+
+def _measure(address: str, chromium: str, taken: dict[tuple[str, str], list[Taken]]) -> Figures:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         arguments = ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info"]
         browser = driver.chromium.launch(executable_path=chromium or None, args=arguments)
-        page = browser.new_page(viewport={"width": 1600, "height": 1000})
-        page.add_init_script(WATCH)
+        page = browser.new_page(viewport={"width": 1600, "height": 1000}, locale="en")
+        page.add_init_script(path=str(Path(__file__).with_name("viewer_page.js")))
         inspector = page.context.new_cdp_session(page)
         inspector.send("Network.enable")
         received: list[float] = []
@@ -92,16 +81,19 @@ def _measure(address: str, chromium: str) -> dict[str, float]:
         page.goto(address)
         while not page.evaluate("globalThis.firstPicture > 0"):  # the page's policy allows no wait_for_function
             page.wait_for_timeout(20)
-        found: dict[str, float] = {"first picture, ms": page.evaluate("firstPicture"), "until then received, kB": sum(received) / 1000}
+        found: Figures = {"first picture, ms": page.evaluate("firstPicture"), "until then received, kB": sum(received) / 1000}
         page.wait_for_timeout(1500)  # the first details
         page.on("request", lambda request: requests.append(request.url))
-        for text in ("m", "mlp", "mlp error>0.001"):
-            found[f"search {text!r}, ms"] = page.evaluate(SEARCH, text)
-        found["requests while searching"] = float(len(requests))
-        page.keyboard.press("Escape")
-        found["expand everything, ms"] = page.evaluate(PRESS, "Expand all")
-        found["collapse everything, ms"] = page.evaluate(PRESS, "Collapse all")
-        found["draw a frame, ms"] = _scrolled_frame(page)
+
+        def measure(kind: str, name: str, action: str, argument: object) -> None:
+            result: Measurement = page.evaluate(f"bench.{action}", argument)
+            taken.setdefault((kind, name), []).append((result["first"], result["shown"], result["blocked"]))
+
+        for step in all_steps(page, measure):
+            requests.clear()
+            step()
+            found[f"requests: {step.__name__.replace('_', ' ')}"] = float(len(requests))
+        found["slowest frame while scrolling, ms"] = _scrolled_frame(page)
         inspector.send("HeapProfiler.collectGarbage")
         found["JavaScript heap, MB"] = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
         browser.close()
@@ -109,15 +101,15 @@ def _measure(address: str, chromium: str) -> dict[str, float]:
 
 
 def _scrolled_frame(page: Any) -> float:
-    """The slowest of twenty frames while scrolling."""
-    page.evaluate(PRESS, "Expand all")
+    """The slowest of twenty frames while scrolling, everything expanded."""
+    page.evaluate("bench.press", "Expand all")
     box = page.locator(".canvas-host").bounding_box()
     page.mouse.move(box["x"] + 200, box["y"] + 200)
     slowest = 0.0
     for _ in range(20):
         page.mouse.wheel(0, 400)
         page.wait_for_timeout(40)
-        slowest = max(slowest, float(page.evaluate("__tb_graph_ascend.snapshot().frame.last")))
+        slowest = max(slowest, float(page.evaluate("__tb_graph_ascend.frameTimes.last")))
     return slowest
 
 

@@ -1,5 +1,6 @@
 /** The list of findings: pairs and unmatched nodes in call order, filtered and sorted as plain integer columns. */
 import { causeClasses, CauseClass } from './colouring';
+import { largestFirst, rank } from './ordering';
 import { Direction, NodeKind, pairNodes, type Graph, type NodeRef, type Side } from './types';
 
 /** What a person can filter by. The first group is joined by "or", the directions restrict the result. */
@@ -120,18 +121,14 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
   return { rows: found, counts: { ...groupCounts, ...lone } };
 }
 
-/** Largest error first; non-finite ones above all, unmeasured ones last. */
+/** Largest error first; non-finite ones above all, unmeasured ones behind, those without counterpart last. */
 export function sortByError(graph: Graph, rows: Int32Array): void {
-  const key = (row: number): number => {
-    const pair = row >= 0 ? graph.target.pair[row] : -1;
-    if (pair < 0) return -2;
-    const value = worstError(graph, pair);
-    return Number.isNaN(value) ? -1 : value;
-  };
-  const keys = Float64Array.from(rows, key);
-  const order = Array.from({ length: rows.length }, (_, i) => i).sort((a, b) => (keys[a] === keys[b] ? a - b : keys[a] > keys[b] ? -1 : 1));
-  const sorted = order.map((i) => rows[i]);
-  rows.set(sorted);
+  const keys = new Uint32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    const pair = rows[i] >= 0 ? graph.target.pair[rows[i]] : -1;
+    keys[i] = pair < 0 ? 0 : 1 + rank(worstError(graph, pair));
+  }
+  rows.set(largestFirst(rows, keys));
 }
 
 /** The error that a list shows for a pair: its outputs', or its parameters' where that is what differs. */

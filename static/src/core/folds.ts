@@ -27,16 +27,22 @@ function seriesOf(cache: Map<number, Series | null>, names: Names, side: Side, n
   const head = side.head[node];
   let series = cache.get(head);
   if (series === undefined) {
-    const parts = names.of(side, node);
-    const found = /^(.*\.)(\d{1,9})$/.exec(parts.path);
-    series = found ? { base: `${found[1]} ${parts.type}`, index: Number(found[2]) } : null;
+    const { path, type } = names.of(side, node);
+    const dot = path.lastIndexOf('.');
+    const last = path.slice(dot + 1);
+    series = dot >= 0 && last <= '9' /* cheap, and nearly always false for a word */ && /^\d{1,9}$/.test(last) ? { base: `${path.slice(0, dot + 1)} ${type}`, index: Number(last) } : null;
     cache.set(head, series);
   }
   return series;
 }
 
+const YES = 1;
+const NO = 2;
+
 export class Folds {
   private readonly series = new Map<number, Series | null>();
+  /** What `continues` said of each node and its next sibling, 0 = not asked yet: the walk over the rows asks every time. */
+  private readonly known: Readonly<Record<SideName, Uint8Array>>;
 
   constructor(
     private readonly graph: Graph,
@@ -44,7 +50,9 @@ export class Folds {
     private readonly strongTarget: ClassColumn,
     private readonly strongGolden: ClassColumn | null,
     private readonly mask: number,
-  ) {}
+  ) {
+    this.known = { target: new Uint8Array(graph.target.count), golden: new Uint8Array(graph.golden?.count ?? 0) };
+  }
 
   index(side: Side, node: number): number {
     return seriesOf(this.series, this.names, side, node)?.index ?? -1;
@@ -53,7 +61,15 @@ export class Folds {
   /** Whether `next`, the sibling behind `node`, continues its series. */
   continues(which: SideName, node: number, next: number): boolean {
     const side = sideOf(this.graph, which);
-    if (!side || !this.alike(side, node, next)) return false;
+    if (!side) return false;
+    if (next !== side.end[node]) return this.compare(which, side, node, next);
+    const known = this.known[which];
+    if (known[node] === 0) known[node] = this.compare(which, side, node, next) ? YES : NO;
+    return known[node] === YES;
+  }
+
+  private compare(which: SideName, side: Side, node: number, next: number): boolean {
+    if (!this.alike(side, node, next)) return false;
     if (!this.graph.golden) return true;
     const a = this.onlyPartner(which, node);
     const b = this.onlyPartner(which, next);

@@ -39,12 +39,13 @@ export function paneOf(layout: Layout, side: SideName): Pane | null {
 }
 
 const SMALLEST_GAP = 20;
+const INFINITE = 0x7fffffff;
 
-/** One side while it is being stacked. */
+/** One side while it is being stacked. Called several times for every row, hence plain fields and no closures. */
 class Stack {
   readonly events: Int32Array; // row * 2, + 1 where a container closes
   readonly openAt: Int32Array; // row → index of its opening event
-  readonly closeAt: Int32Array; // row → index of its closing event, -1
+  readonly closeAt: Int32Array; // row → index of its closing event; of containers only
   readonly top: Int32Array;
   readonly bottom: Int32Array;
   readonly pillX: Uint16Array;
@@ -52,65 +53,70 @@ class Stack {
   readonly gaps: Gap[] = [];
   private readonly widths: number[] = []; // by depth
   private y = 0;
-  private flowY = -1; // top of the row of pills being filled
+  private flowY = -1; // top of the row of pills being filled; all of them are siblings
   private flowX = 0;
+  private flowWidth = 0; // how much room the row has
 
   constructor(
     readonly rows: Rows,
     private readonly depth: Uint16Array,
     end: Int32Array,
     private readonly width: number,
-    private readonly pillTextWidth: (node: number) => number,
+    pillTextWidth: (node: number) => number,
   ) {
-    const n = rows.count;
+    const { count, node: nodes, flags } = rows;
     let containers = 0;
-    for (let r = 0; r < n; r++) if (rows.flags[r] & ROW_OPEN) containers++;
-    this.events = new Int32Array(n + containers);
-    this.openAt = new Int32Array(n);
-    this.closeAt = new Int32Array(n).fill(-1);
-    this.top = new Int32Array(n);
-    this.bottom = new Int32Array(n);
-    this.pillX = new Uint16Array(n);
-    this.pillWidth = new Uint16Array(n);
+    for (let r = 0; r < count; r++) if (flags[r] & ROW_OPEN) containers++;
+    const events = new Int32Array(count + containers);
+    const openAt = new Int32Array(count);
+    const closeAt = new Int32Array(count);
+    const pillWidth = new Uint16Array(count);
     const pending: number[] = [];
+    let nearest = INFINITE; // behind the last node of the innermost open container
     let at = 0;
-    for (let r = 0; r < n; r++) {
-      const node = rows.node[r];
-      while (pending.length > 0 && end[rows.node[pending[pending.length - 1]]] <= node) at = this.close(pending.pop() as number, at);
-      this.openAt[r] = at;
-      this.events[at++] = r * 2;
-      if (rows.flags[r] & ROW_OPEN) pending.push(r);
+    for (let r = 0; r < count; r++) {
+      const node = nodes[r];
+      while (nearest <= node) {
+        const row = pending.pop() as number;
+        closeAt[row] = at;
+        events[at++] = row * 2 + 1;
+        nearest = pending.length > 0 ? end[nodes[pending[pending.length - 1]]] : INFINITE;
+      }
+      openAt[r] = at;
+      events[at++] = r * 2;
+      if (flags[r] & ROW_PILL) {
+        const wanted = Math.ceil(pillTextWidth(node)) + PILL_PADDING;
+        pillWidth[r] = Math.max(1, Math.min(wanted, Math.floor(this.contentWidth(depth[node])), 65535));
+      } else if (flags[r] & ROW_OPEN) {
+        pending.push(r);
+        nearest = end[node];
+      }
     }
-    while (pending.length > 0) at = this.close(pending.pop() as number, at);
-  }
-
-  private close(row: number, at: number): number {
-    this.closeAt[row] = at;
-    this.events[at] = row * 2 + 1;
-    return at + 1;
-  }
-
-  /** Where the event would come to lie if nothing held it back. */
-  natural(event: number): number {
-    return this.atLeast(event, 0);
+    while (pending.length > 0) {
+      const row = pending.pop() as number;
+      closeAt[row] = at;
+      events[at++] = row * 2 + 1;
+    }
+    this.events = events;
+    this.openAt = openAt;
+    this.closeAt = closeAt;
+    this.pillWidth = pillWidth;
+    this.top = new Int32Array(count);
+    this.bottom = new Int32Array(count);
+    this.pillX = new Uint16Array(count);
   }
 
   /** The first place at or below `y` where the event can lie: a pill stays in the line begun or starts one below it. */
   atLeast(event: number, y: number): number {
+    const { flowY } = this;
+    if (flowY < 0) return y > this.y ? y : this.y;
     const row = event >> 1;
-    if (this.flowY < 0) return Math.max(y, this.y);
-    const pill = (event & 1) === 0 && (this.rows.flags[row] & ROW_PILL) !== 0;
-    if (pill && y <= this.flowY && this.fits(row)) return this.flowY;
-    return Math.max(y, this.flowY + PILL_STEP);
-  }
-
-  private fits(row: number): boolean {
-    return this.flowX + this.measured(row) <= this.contentWidth(row);
+    if (y <= flowY && (event & 1) === 0 && this.rows.flags[row] & ROW_PILL && this.flowX + this.pillWidth[row] <= this.flowWidth) return flowY;
+    return y > flowY + PILL_STEP ? y : flowY + PILL_STEP;
   }
 
   /** Pills use the width of the container's content; at the root that of the pane. */
-  private contentWidth(row: number): number {
-    const depth = this.depth[this.rows.node[row]];
+  private contentWidth(depth: number): number {
     let width = this.widths[depth];
     if (width === undefined) {
       width = depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
@@ -119,39 +125,37 @@ class Stack {
     return width;
   }
 
-  private measured(row: number): number {
-    if (this.pillWidth[row] === 0) {
-      const wanted = Math.ceil(this.pillTextWidth(this.rows.node[row])) + PILL_PADDING;
-      this.pillWidth[row] = Math.max(1, Math.min(wanted, Math.floor(this.contentWidth(row)), 65535));
-    }
-    return this.pillWidth[row];
-  }
-
-  /** Puts the event at `y`, a place that atLeast(event, …) gave. `missing`: what only the other side has since the last anchor. */
+/** Puts the event at `y`, a place that atLeast(event, …) gave. `missing`: what only the other side has since the last anchor. */
   place(event: number, y: number, missing: number): void {
     const row = event >> 1;
-    const free = this.flowY >= 0 ? this.flowY + PILL_STEP : this.y; // below everything placed so far
-    if (missing > 0 && y - free >= SMALLEST_GAP) this.rememberGap(event, free, y, missing);
+    if (missing > 0) {
+      const free = this.finish();
+      if (y - free >= SMALLEST_GAP) this.rememberGap(event, free, y, missing);
+    }
     if (event & 1) {
       // The last child left GAP below it; the container's own padding replaces that.
-      this.bottom[row] = Math.max(y - GAP, this.top[row] + HEADER) + PAD_BOTTOM;
+      const bottom = Math.max(y - GAP, this.top[row] + HEADER) + PAD_BOTTOM;
+      this.bottom[row] = bottom;
       this.flowY = -1;
-      this.y = this.bottom[row] + GAP;
-    } else if (this.rows.flags[row] & ROW_PILL) {
-      const width = this.measured(row);
-      if (this.flowY < 0 || y !== this.flowY || !this.fits(row)) {
+      this.y = bottom + GAP;
+      return;
+    }
+    const flags = this.rows.flags[row];
+    this.top[row] = y;
+    if (flags & ROW_PILL) {
+      const width = this.pillWidth[row];
+      if (y !== this.flowY || this.flowX + width > this.flowWidth) {
         this.flowY = y;
         this.flowX = 0;
+        this.flowWidth = this.contentWidth(this.depth[this.rows.node[row]]);
       }
       this.pillX[row] = Math.min(this.flowX, 65535);
-      this.top[row] = y;
       this.bottom[row] = y + PILL;
       this.flowX += width + PILL_GAP;
     } else {
       this.flowY = -1;
-      this.top[row] = y;
       this.bottom[row] = y + HEADER;
-      this.y = this.rows.flags[row] & ROW_OPEN ? y + HEADER : y + HEADER + GAP;
+      this.y = flags & ROW_OPEN ? y + HEADER : y + HEADER + GAP;
     }
   }
 
@@ -161,6 +165,7 @@ class Stack {
     this.gaps.push({ top: from, bottom: to - GAP, depth, count: missing });
   }
 
+  /** Below everything placed so far. */
   finish(): number {
     return this.flowY >= 0 ? this.flowY + PILL_STEP : this.y;
   }
@@ -215,8 +220,8 @@ function anchors(graph: Graph, a: Stack, b: Stack): { a: Int32Array; b: Int32Arr
     const goldenRow = b.rows.rowOf[golden];
     let other = b.openAt[goldenRow];
     if (event & 1) {
-      other = pairs.relation[pair] === Relation.same ? b.closeAt[goldenRow] : -1;
-      if (other < 0) continue;
+      if (pairs.relation[pair] !== Relation.same || !(b.rows.flags[goldenRow] & ROW_OPEN)) continue;
+      other = b.closeAt[goldenRow];
     }
     fromA[found] = at;
     fromB[found++] = other;
@@ -257,7 +262,7 @@ export function arrange(graph: Graph, targetRows: Rows, goldenRows: Rows | null,
       atB = found.b[k];
       const eventA = a.events[atA];
       const eventB = b.events[atB];
-      let y = a.natural(eventA);
+      let y = a.atLeast(eventA, 0);
       // Each side may have to go further down than the other asks for; both agree after few rounds since y only grows.
       for (let other = b.atLeast(eventB, y); other !== y; other = b.atLeast(eventB, y)) y = a.atLeast(eventA, other);
       a.place(eventA, y, missingA);
@@ -290,7 +295,7 @@ function run(graph: Graph, which: SideName, stack: Stack, from: number, to: numb
   const side = graph[which];
   for (let at = from; at < to; at++) {
     const event = stack.events[at];
-    stack.place(event, stack.natural(event), 0);
+    stack.place(event, stack.atLeast(event, 0), 0);
     if (side && (event & 1) === 0) {
       const row = event >> 1;
       const node = stack.rows.node[row];

@@ -106,23 +106,65 @@ function stringsAtEdge(table: TextTable, part: string, atEnd: boolean): Uint8Arr
   return any ? flags : null;
 }
 
+/** Most digits that a call number can have, plus one for names without a call number. */
+const LENGTHS = 12;
+const UNKNOWN = 0;
+const YES = 1;
+const NO = 2;
+
+function digitsOf(call: number): number {
+  let length = 1;
+  for (let rest = call; rest >= 10; rest = Math.floor(rest / 10)) length++;
+  return length;
+}
+
+/**
+ * Tests an expression on names of one side, in lower case. An expression that holds no digit takes all digits alike, so
+ * that names which differ in the call number only, by as many digits, are tested once.
+ */
+export class NameTest {
+  private readonly known: Uint8Array | null; // [string, direction, digits of the call number]
+  private readonly tailOf: Int32Array; // [string, direction]: the tail that `known` is about, -1 = none yet
+  private lastHead = -1;
+  private text = '';
+
+  constructor(
+    private readonly table: TextTable,
+    private readonly side: Side,
+    private readonly expression: RegExp,
+  ) {
+    const strings = table.end.length;
+    this.known = /\d|\\k/.test(expression.source) ? null : new Uint8Array(strings * 3 * LENGTHS);
+    this.tailOf = new Int32Array(this.known ? strings * 3 : 0).fill(-1);
+  }
+
+  fits(node: number): boolean {
+    const { head, tail, call, direction } = this.side;
+    if (!this.known || direction[node] > 2) return this.test(node);
+    const group = head[node] * 3 + direction[node];
+    if (this.tailOf[group] < 0) this.tailOf[group] = tail[node];
+    else if (this.tailOf[group] !== tail[node]) return this.test(node);
+    const at = group * LENGTHS + (call[node] === NO_CALL ? 0 : digitsOf(call[node]));
+    if (this.known[at] === UNKNOWN) this.known[at] = this.test(node) ? YES : NO;
+    return this.known[at] === YES;
+  }
+
+  private test(node: number): boolean {
+    const { head, tail, call } = this.side;
+    if (head[node] !== this.lastHead) {
+      this.lastHead = head[node];
+      this.text = stringAt(this.table, this.lastHead);
+    }
+    return this.expression.test(call[node] === NO_CALL ? this.text : this.text + call[node] + stringAt(this.table, tail[node]));
+  }
+}
+
 /** Nodes whose full name fits the pattern: 1 each. Names are in lower case here; expressions ignore case. */
 export function nodesWithPattern(table: TextTable, side: Side, pattern: NamePattern): Uint8Array {
   const found = nodesWithLiteral(table, side, pattern.literal);
-  const { expression } = pattern;
-  if (!expression) return found;
-  const { head, tail, call } = side;
-  let lastHead = -1;
-  let text = '';
-  for (let node = 1; node < side.count; node++) {
-    if (!found[node]) continue;
-    if (head[node] !== lastHead) {
-      lastHead = head[node];
-      text = stringAt(table, lastHead);
-    }
-    const name = call[node] === NO_CALL ? text : text + call[node] + stringAt(table, tail[node]);
-    found[node] = expression.test(name) ? 1 : 0;
-  }
+  if (!pattern.expression) return found;
+  const names = new NameTest(table, side, pattern.expression);
+  for (let node = 1; node < side.count; node++) if (found[node] && !names.fits(node)) found[node] = 0;
   return found;
 }
 

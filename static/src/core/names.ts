@@ -15,20 +15,33 @@ export interface NameParts {
   readonly local: string; // last component of the path (with its container when it is a number), or the API's name
 }
 
-const SUFFIX = /\.(forward|backward)\.?$/;
-const GRADIENT = /\.parameters_grad\.?$/;
+const FORWARD = '.forward';
+const BACKWARD = '.backward';
+const GRADIENT = '.parameters_grad';
 
-/** Splits a head string (the part before the call number). `kind` as in NodeKind. */
+/** Where `.forward`, `.backward` at the end of a text begins, with or without a dot behind it; -1 without one. */
+function suffixAt(text: string, suffix: string): number {
+  const end = text.endsWith('.') ? text.length - 1 : text.length;
+  return text.endsWith(suffix, end) ? end - suffix.length : -1;
+}
+
+function withoutLastDot(text: string): string {
+  return text.endsWith('.') ? text.slice(0, -1) : text;
+}
+
+/** Splits a head string (the part before the call number). `kind` as in NodeKind. Run for every distinct head of a graph: no expressions. */
 export function parseHead(head: string, kind: number): NameParts {
+  const direction = Math.max(suffixAt(head, FORWARD), suffixAt(head, BACKWARD));
   if (kind === NodeKind.api) {
     // "Functional.linear." + call + ".forward": prefix, then the API's name, which may hold dots ("Tensor.__add__", "npu.npu_fusion.x").
-    const body = head.replace(SUFFIX, '').replace(/\.$/, '');
+    const body = withoutLastDot(direction >= 0 ? head.slice(0, direction) : head);
     const first = body.indexOf('.');
     return { path: '', type: '', local: first < 0 ? body : body.slice(first + 1) };
   }
-  const gradient = GRADIENT.test(head);
-  if (gradient || SUFFIX.test(head)) {
-    const body = head.replace(gradient ? GRADIENT : SUFFIX, '');
+  const gradient = suffixAt(head, GRADIENT);
+  const end = gradient >= 0 ? gradient : direction;
+  if (end >= 0) {
+    const body = head.slice(0, end);
     const last = body.lastIndexOf('.');
     if (last > 0) {
       const path = body.slice(0, last);
@@ -36,7 +49,8 @@ export function parseHead(head: string, kind: number): NameParts {
     }
     return { path: body, type: '', local: body };
   }
-  return { path: head.replace(/\.$/, ''), type: '', local: head.replace(/\.$/, '') };
+  const path = withoutLastDot(head);
+  return { path, type: '', local: path };
 }
 
 /** "a.layers.12" → "layers.12"; "a.mlp" → "mlp". */
@@ -44,7 +58,8 @@ function lastComponent(path: string): string {
   const dot = path.lastIndexOf('.');
   if (dot < 0) return path;
   const last = path.slice(dot + 1);
-  if (!/^\d+$/.test(last)) return last;
+  const letter = last.charCodeAt(0);
+  if (!(letter >= 48 && letter <= 57 && /^\d+$/.test(last))) return last;
   const before = path.lastIndexOf('.', dot - 1);
   return path.slice(before + 1);
 }

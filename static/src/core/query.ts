@@ -11,6 +11,8 @@
  * All terms must hold. Pure: knows nothing of graphs (search.ts does).
  */
 
+import { literalIn } from './expression_literal';
+
 /** Words that `is:` understands, in the order in which they are offered. */
 export const PROPERTIES = [
   'introduced',
@@ -164,10 +166,10 @@ export function globPattern(text: string): NamePattern {
 
 function expressionPattern(source: string): NamePattern | null {
   try {
-    return { literal: '', expression: new RegExp(source, 'iu') };
+    return { literal: literalIn(source), expression: new RegExp(source, 'iu') };
   } catch {
     try {
-      return { literal: '', expression: new RegExp(source, 'i') };
+      return { literal: literalIn(source), expression: new RegExp(source, 'i') };
     } catch {
       return null;
     }

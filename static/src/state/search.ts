@@ -3,7 +3,7 @@ import { PbfReader } from 'pbf';
 import { computed, effect, signal } from '@preact/signals';
 import { textTable } from '../core/name_search';
 import { parseQuery, type Query } from '../core/query';
-import { search, type Order, type SearchIndex, type SearchResult } from '../core/search';
+import { searching, type Order, type SearchIndex, type SearchResult } from '../core/search';
 import type { Graph, SideName } from '../core/types';
 import { readNodeDtypes } from '../wire/graph_pb.js';
 import { hiddenPairs } from './triage';
@@ -35,28 +35,33 @@ const index = computed<SearchIndex | null>(() => {
   };
 });
 
-/** A graph of this many nodes is searched a moment after the last key, others at every key. */
-const LARGE = 300_000;
-const PAUSE = 60; // milliseconds
+export const parsed = computed<Query>(() => parseQuery(query.value));
 
-const settled = signal('');
-let timer: ReturnType<typeof setTimeout> | undefined;
-effect(() => {
-  const typed = query.value;
-  const nodes = (graph.value?.target.count ?? 0) + (graph.value?.golden?.count ?? 0);
-  clearTimeout(timer);
-  if (nodes < LARGE) settled.value = typed;
-  else timer = setTimeout(() => (settled.value = typed), PAUSE);
-});
-
-export const parsed = computed<Query>(() => parseQuery(settled.value));
+/** The last search that came to its end; until the next one does, its hits stay. */
+const finished = signal<{ readonly of: Graph; readonly found: SearchResult } | null>(null);
 
 /** Only worked out while the panel is open. */
-export const result = computed<SearchResult | null>(() => {
+export const result = computed<SearchResult | null>(() => (panel.value === 'search' && finished.value?.of === graph.value ? (finished.value?.found ?? null) : null));
+
+const SLICE = 12; // milliseconds of searching between two moments for everything else
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Goes on with a search until it has its result. Nearly all have it within the first slice, hence in the frame of the key. */
+function go(steps: Generator<void, SearchResult>, finish: (found: SearchResult) => void): void {
+  const until = performance.now() + SLICE;
+  do {
+    const step = steps.next();
+    if (step.done) return finish(step.value);
+  } while (performance.now() < until);
+  timer = setTimeout(() => go(steps, finish), 0);
+}
+
+effect(() => {
   const at = index.value;
-  if (!at || panel.value !== 'search') return null;
-  const found = search(at, parsed.value, order.value, microStep.value);
-  return hideExpected.value ? without(found, at) : found;
+  clearTimeout(timer); // what is being searched for is not wanted any more
+  if (!at || panel.value !== 'search') return;
+  const hide = hideExpected.value;
+  go(searching(at, parsed.value, order.value, microStep.value), (found) => (finished.value = { of: at.graph, found: hide ? without(found, at) : found }));
 });
 
 /** Hits that marks do not explain; whoever asks for marked ones gets them. */

@@ -48,5 +48,5 @@ function snapshot(): Snapshot {
 }
 
 export function exposeForTests(): void {
-  (globalThis as unknown as Record<string, unknown>).__tb_graph_ascend = { snapshot };
+  (globalThis as unknown as Record<string, unknown>).__tb_graph_ascend = { snapshot, frameTimes };
 }

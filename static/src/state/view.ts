@@ -5,7 +5,8 @@ import { colour, isMetric, strongMask, type Colouring } from '../core/colouring'
 import { Folds, type OpenState } from '../core/folds';
 import { arrange, type Layout } from '../core/layout';
 import { fillRows, RowBuffer } from '../core/rows';
-import { NO_CALL, NodeKind, type Graph, type NodeRef, type SideName } from '../core/types';
+import type { Names } from '../core/names';
+import { NO_CALL, NodeKind, type Graph, type NodeRef, type Side, type SideName } from '../core/types';
 import { Blocks } from '../wire/blocks';
 import { colouring, graph, microStep, names, source, threshold } from './app';
 import { hiddenPairs } from './triage';
@@ -71,24 +72,35 @@ export function paneLeft(side: SideName): number {
 /** Measures the text of pills; replaced by the canvas's own measure once there is one. */
 export const textMeasure = signal<(text: string) => number>((text) => text.length * 7);
 
-function pillMeasure(open: Graph, measure: (text: string) => number): (side: SideName, node: number) => number {
-  const widths = new Map<number, number>();
+function digits(value: number): number {
+  let count = 1;
+  for (let rest = value; rest >= 10; rest /= 10) count++;
+  return count;
+}
+
+/** Widths of the texts, worked out once a node (in whole units, plus 1): the layout asks for all of them every time. */
+function pillMeasure(open: Graph, known: Names, measure: (text: string) => number): (side: SideName, node: number) => number {
+  const heads = new Float32Array(open.strings.count).fill(-1);
   const digit = measure('0');
   const dot = measure('.');
+  const widths = { target: new Uint16Array(open.target.count), golden: new Uint16Array(open.golden?.count ?? 0) };
+  const fresh = (side: Side, node: number): number => {
+    const head = side.head[node];
+    const api = side.kind[node] === NodeKind.api;
+    if (heads[head] < 0) heads[head] = measure(api ? known.of(side, node).local : known.label(side, node));
+    const call = side.call[node];
+    return call === NO_CALL || !api ? heads[head] : heads[head] + dot + digit * digits(call);
+  };
   return (which, node) => {
     const side = open[which];
-    if (!side || !names.value) return 0;
-    let width = widths.get(side.head[node]);
-    if (width === undefined) {
-      width = measure(side.kind[node] === NodeKind.api ? names.value.of(side, node).local : names.value.label(side, node));
-      widths.set(side.head[node], width);
-    }
-    const call = side.call[node];
-    return call === NO_CALL || side.kind[node] !== NodeKind.api ? width : width + dot + digit * String(call).length;
+    const column = widths[which];
+    if (!side) return 0;
+    if (column[node] === 0) column[node] = Math.min(Math.ceil(fresh(side, node)) + 1, 65535);
+    return column[node] - 1;
   };
 }
 
-const pillWidths = computed(() => (graph.value ? pillMeasure(graph.value, textMeasure.value) : null));
+const pillWidths = computed(() => (graph.value && names.value ? pillMeasure(graph.value, names.value, textMeasure.value) : null));
 
 /** Positions of everything that is open. Depends on nothing that scrolling or selecting changes. */
 export const layout = computed<Layout | null>(() => {

@@ -1,0 +1,277 @@
+/** What each term of a query says of each pair and each node, as columns of 0 and 1. Expressions are left to search.ts, which tests them last. */
+import { nodesWithLiteral, nodesWithPattern, spreadToCalls, type TextTable } from './name_search';
+import type { ChoiceField, NamePattern, NumberField, Property, Term, TextField } from './query';
+import { Cause, Direction, FLAG_RECOMPUTED, How, NodeKind, Relation, Status, type Graph, type Side, type SideName } from './types';
+
+/** What a search needs besides the graph; made once a graph. */
+export interface SearchIndex {
+  readonly graph: Graph;
+  readonly text: TextTable;
+  /** Data type of each node's first tensor, where it was fetched: index into names plus 1; null = not known yet. */
+  readonly dtypes: Readonly<Record<SideName, { readonly column: Uint8Array; readonly names: readonly string[] } | null>>;
+  /** Target and golden nodes that a person marked as expected. */
+  readonly expected: Readonly<Record<SideName, ReadonlySet<number>>>;
+}
+
+/** 1 = holds; one element a pair or a node. */
+export type Flags = Uint8Array;
+/** A column of small numbers and which of them are wanted. */
+type Test = (value: number) => boolean;
+
+/** Output error over input error. */
+export function gain(graph: Graph, pair: number): number {
+  return graph.verdicts.error[pair] / graph.verdicts.inputError[pair];
+}
+
+/** Containers that the converter made have no counterpart by nature. */
+export function countsAsUnmatched(side: Side, node: number): boolean {
+  const kind = side.kind[node];
+  return side.pair[node] < 0 && kind !== NodeKind.root && kind !== NodeKind.apiCollection && kind !== NodeKind.unplaced;
+}
+
+/** Sets the flags where a column's value is one of the wanted ones; the column holds numbers below 256. */
+function mark(flags: Flags, column: Uint8Array, test: Test): Flags {
+  const table = new Uint8Array(256);
+  for (let value = 0; value < 256; value++) table[value] = test(value) ? 1 : 0;
+  for (let i = 0; i < flags.length; i++) flags[i] |= table[column[i]];
+  return flags;
+}
+
+function isInfinite(flags: Flags, column: Float32Array): void {
+  for (let pair = 0; pair < flags.length; pair++) if (column[pair] === Infinity) flags[pair] = 1;
+}
+
+/** Adds to `flags` the pairs that have a property; false for a property that nodes have. */
+function addPairs(graph: Graph, flags: Flags, name: Property): boolean {
+  const { cause, status, error, inputError, parameterError } = graph.verdicts;
+  switch (name) {
+    case 'clean':
+    case 'parameter':
+    case 'introduced':
+    case 'amplified':
+    case 'inherited':
+    case 'recovered':
+      mark(flags, cause, (value) => value === Cause[name]);
+      return true;
+    case 'cause':
+      mark(flags, cause, (value) => value === Cause.introduced || value === Cause.parameter);
+      return true;
+    case 'error':
+    case 'warning':
+    case 'pass':
+      mark(flags, status, (value) => value === Status[name]);
+      return true;
+    case 'incomparable':
+      mark(flags, status, (value) => value === Status.notComparable);
+      return true;
+    case 'nonfinite':
+      for (const column of [error, inputError, parameterError]) isInfinite(flags, column);
+      return true;
+    case 'matched':
+      flags.fill(1);
+      return true;
+    case 'group':
+      mark(flags, graph.pairs.relation, (value) => value !== Relation.same);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Adds to `flags` the nodes that have a property which addPairs does not know. */
+function addNodes(index: SearchIndex, which: SideName, side: Side, flags: Flags, name: Property): void {
+  switch (name) {
+    case 'unmatched':
+      if (index.graph.golden) for (let node = 1; node < side.count; node++) if (side.pair[node] < 0 && countsAsUnmatched(side, node)) flags[node] = 1;
+      return;
+    case 'expected':
+      for (const node of index.expected[which]) flags[node] = 1;
+      return;
+    case 'module':
+    case 'api':
+      mark(flags, side.kind, (value) => value === NodeKind[name]);
+      return;
+    case 'forward':
+    case 'backward':
+      mark(flags, side.direction, (value) => value === Direction[name]);
+      return;
+    case 'recomputed':
+      mark(flags, side.flags, (value) => (value & FLAG_RECOMPUTED) !== 0);
+      return;
+    case 'overflow':
+      if (side.overflow) mark(flags, side.overflow, (value) => value > 0);
+  }
+}
+
+const KIND_NAMES: Readonly<Record<string, number>> = { module: NodeKind.module, api: NodeKind.api, collection: NodeKind.apiCollection, gradient: NodeKind.parametersGrad, unplaced: NodeKind.unplaced };
+const STATUS_NAMES: Readonly<Record<string, number>> = { none: Status.none, pass: Status.pass, warning: Status.warning, error: Status.error, incomparable: Status.notComparable };
+
+function oneOf(values: readonly string[], names: Readonly<Record<string, number>>): Test {
+  const wanted = new Set(values.map((value) => names[value]));
+  return (value) => wanted.has(value);
+}
+
+function pairsOfChoice(graph: Graph, flags: Flags, field: ChoiceField, values: readonly string[]): Flags | null {
+  switch (field) {
+    case 'status':
+      return mark(flags, graph.verdicts.status, oneOf(values, STATUS_NAMES));
+    case 'cause':
+      return mark(flags, graph.verdicts.cause, oneOf(values, Cause));
+    case 'how':
+      return mark(flags, graph.pairs.how, oneOf(values, How));
+    default:
+      return null;
+  }
+}
+
+function nodesOfChoice(which: SideName, side: Side, field: ChoiceField, values: readonly string[]): Flags | null {
+  const flags = new Uint8Array(side.count);
+  switch (field) {
+    case 'side':
+      return values.includes(which) ? flags.fill(1) : flags;
+    case 'kind':
+      return mark(flags, side.kind, oneOf(values, KIND_NAMES));
+    case 'dir':
+      return mark(flags, side.direction, oneOf(values, Direction));
+    default:
+      return null;
+  }
+}
+
+type NumberTerm = Term & { readonly kind: 'number' };
+
+/** 1 where a number lies in the term's bounds; nothing that is not a number (NaN) does. */
+function inBounds(flags: Flags, term: NumberTerm, value: (i: number) => number): Flags {
+  const { low, high, lowOpen, highOpen } = term;
+  for (let i = 0; i < flags.length; i++) {
+    const number = value(i);
+    if ((lowOpen ? number > low : number >= low) && (highOpen ? number < high : number <= high)) flags[i] = 1;
+  }
+  return flags;
+}
+
+function numberOfPair(graph: Graph, field: NumberField): ((pair: number) => number) | null {
+  const { error, inputError, parameterError } = graph.verdicts;
+  const { confidence } = graph.pairs;
+  switch (field) {
+    case 'error':
+      return (pair) => error[pair];
+    case 'input':
+      return (pair) => inputError[pair];
+    case 'parameter':
+      return (pair) => parameterError[pair];
+    case 'gain':
+      return (pair) => error[pair] / inputError[pair];
+    case 'confidence':
+      return (pair) => confidence[pair] / 255;
+    default:
+      return null;
+  }
+}
+
+function numberOfNode(side: Side, field: NumberField): ((node: number) => number) | null {
+  const { microStep, call, depth, end } = side;
+  switch (field) {
+    case 'micro':
+      return (node) => microStep[node];
+    case 'call':
+      return (node) => (call[node] < 0 ? Number.NaN : call[node]);
+    case 'depth':
+      return (node) => depth[node];
+    case 'inside':
+      return (node) => end[node] - node - 1;
+    default:
+      return null;
+  }
+}
+
+function fits(pattern: NamePattern, text: string): boolean {
+  const lower = text.toLowerCase();
+  return lower.includes(pattern.literal) && (pattern.expression === null || pattern.expression.test(lower));
+}
+
+/** What a term says of pairs, the same for both sides; null where it says nothing of them. */
+export function pairFlags(graph: Graph, term: Term): Flags | null {
+  const flags = new Uint8Array(graph.pairs.count);
+  switch (term.kind) {
+    case 'is': {
+      const known = term.values.map((value) => addPairs(graph, flags, value));
+      return known.includes(true) ? flags : null;
+    }
+    case 'number': {
+      const value = numberOfPair(graph, term.field);
+      return value && inBounds(flags, term, value);
+    }
+    case 'choice':
+      return pairsOfChoice(graph, flags, term.field, term.values);
+    case 'text': {
+      if (term.field !== 'reason') return null;
+      let mask = 0;
+      for (const reason of graph.summary.reasons) if (fits(term.pattern, reason.id)) mask |= 1 << reason.code;
+      const { reasons } = graph.verdicts;
+      for (let pair = 0; pair < flags.length; pair++) flags[pair] = (reasons[pair] & mask) !== 0 ? 1 : 0;
+      return flags;
+    }
+    case 'name':
+      return null;
+  }
+}
+
+const PAIR_PROPERTIES = new Set<Property>(['clean', 'parameter', 'introduced', 'amplified', 'inherited', 'recovered', 'cause', 'error', 'warning', 'pass', 'incomparable', 'nonfinite', 'matched', 'group']);
+
+/** What a term says of nodes; null where it says nothing of them, 'missing' where the column for it is not there. */
+export function nodeFlags(index: SearchIndex, which: SideName, side: Side, term: Term): Flags | null | 'missing' {
+  switch (term.kind) {
+    case 'name':
+      return spreadToCalls(side, nodesWithLiteral(index.text, side, term.pattern.literal));
+    case 'is': {
+      const ofNodes = term.values.filter((value) => !PAIR_PROPERTIES.has(value));
+      if (ofNodes.length === 0) return null;
+      const flags = new Uint8Array(side.count);
+      for (const value of ofNodes) addNodes(index, which, side, flags, value);
+      return flags;
+    }
+    case 'number': {
+      const value = numberOfNode(side, term.field);
+      return value && inBounds(new Uint8Array(side.count), term, value);
+    }
+    case 'choice':
+      return nodesOfChoice(which, side, term.field, term.values);
+    case 'text':
+      return nodesOfText(index, which, side, term.field, term.pattern);
+  }
+}
+
+function nodesOfText(index: SearchIndex, which: SideName, side: Side, field: TextField, pattern: NamePattern): Flags | null | 'missing' {
+  switch (field) {
+    case 'reason':
+      return null;
+    case 'dtype': {
+      const found = index.dtypes[which];
+      if (!found) return 'missing';
+      return mark(new Uint8Array(side.count), found.column, (value) => value > 0 && value <= found.names.length && fits(pattern, found.names[value - 1]));
+    }
+    case 'class': {
+      // The class is the last component of a module's head: "….TransformerLayer.forward."
+      const known = new Uint8Array(index.graph.strings.count); // 1 = fits, 2 = does not
+      const flags = new Uint8Array(side.count);
+      const { kind, head } = side;
+      for (let node = 1; node < side.count; node++) {
+        if (kind[node] !== NodeKind.module) continue;
+        if (known[head[node]] === 0) {
+          const parts = index.graph.strings.get(head[node]).replace(/\.$/, '').split('.');
+          known[head[node]] = parts.length > 1 && fits(pattern, parts[parts.length - 2]) ? 1 : 2;
+        }
+        if (known[head[node]] === 1) flags[node] = 1;
+      }
+      return flags;
+    }
+    case 'path': {
+      // Everything inside a node whose name fits, and that node.
+      const own = nodesWithPattern(index.text, side, pattern);
+      const { parent } = side;
+      for (let node = 1; node < side.count; node++) if (!own[node] && parent[node] > 0) own[node] = own[parent[node]];
+      return own;
+    }
+  }
+}
