@@ -92,8 +92,8 @@ describe('colours', () => {
     const graph = graphOf(nodes, nodes, identity(3, (node) => ({ error: [2e-4, 0.5, Infinity][node - 1] })));
     const strict = colour(graph, 'error', 0);
     const loose = colour(graph, 'error', 1);
-    expect(strict.classes[strict.target.classes[1]].id).toBe('scale2');
-    expect(strict.classes[strict.target.classes[2]].id).toBe('scale5');
+    expect(strict.classes[strict.target.classes[1]].range).toBe('2e-4 – 5e-4');
+    expect(strict.classes[strict.target.classes[2]].range).toBe('0.5 – 1');
     expect([...loose.target.classes].slice(1, 4).map((cls) => loose.classes[cls].id)).toEqual(['clean', 'clean', 'nonfinite']);
   });
 
@@ -179,7 +179,7 @@ describe('metrics of the elements', () => {
     const nodes = outline('Module.a.A.forward.0\nModule.b.B.forward.0');
     const graph = graphOf(nodes, nodes, identity(2));
     const there = colour(graph, 'metric:MaxAbsErr', 0, Float32Array.from([0, 0.2]));
-    expect([...there.target.classes].map((cls) => there.classes[cls].id)).toEqual(['none', 'clean', 'scale5']);
+    expect([...there.target.classes].map((cls) => there.classes[cls].id)).toEqual(['none', 'clean', 'scale14']);
     expect([...colour(graph, 'metric:MaxAbsErr', 0).target.classes]).toEqual([0, 0, 0]);
   });
 });

@@ -3,6 +3,7 @@
  * each class is; boxes, minimaps, layer strip and lists all draw from that, so that they cannot disagree.
  */
 import { classColumn, type ClassColumn } from './counts';
+import { classesOnScale, RELATIVE_SCALE, scaleClasses, scaleFor, type Scale } from './scale';
 import { Cause, NodeKind, Status, type Graph, type Side, type SideName } from './types';
 
 export type PlainMode = 'cause' | 'status' | 'error' | 'inputError' | 'parameterError' | 'how' | 'overflow' | 'none';
@@ -16,6 +17,7 @@ export interface ColourClass {
   readonly id: string;
   readonly sign: string; // shown beside the colour; '' where nothing is wrong
   readonly strong: boolean; // a cause: never folded away, at least 2 px high in the overview
+  readonly range?: string; // of a step of a scale: from which value to which
 }
 
 function entry(id: string, sign: string, strong = false): ColourClass {
@@ -48,23 +50,6 @@ const STATUS_CLASSES: readonly ColourClass[] = [
   entry('error', '✕', true),
 ];
 
-/** Decades of an error: ≤ threshold, then one class a decade up to 1, then above 1, then non-finite. */
-export const SCALE_CLASSES: readonly ColourClass[] = [
-  entry('none', ''),
-  entry('clean', ''),
-  entry('unmatched', '∅'),
-  entry('scale0', '0'),
-  entry('scale1', '1'),
-  entry('scale2', '2'),
-  entry('scale3', '3'),
-  entry('scale4', '4'),
-  entry('scale5', '5'),
-  entry('scale6', '6'),
-  entry('nonfinite', '✕', true),
-];
-const SCALE_FIRST = 3;
-const SCALE_NONFINITE = 10;
-
 const HOW_CLASSES: readonly ColourClass[] = [
   entry('none', ''),
   entry('clean', ''), // exact
@@ -89,7 +74,7 @@ export interface Colouring {
   readonly classes: readonly ColourClass[];
   readonly target: ClassColumn;
   readonly golden: ClassColumn | null;
-  readonly scaleFirst: number; // for a metric: the first class of its scale; else 0
+  readonly scale: Scale | null; // of a metric
   readonly values: Float32Array; // per pair: the number that stands beside a box, NaN = none
 }
 
@@ -148,25 +133,6 @@ function withoutHidden(classes: Uint8Array, hidden: Uint8Array | null): Uint8Arr
   return classes;
 }
 
-/** Class of one value: at most the threshold counts as clean, NaN as not measured. */
-export function scaleClass(value: number, threshold: number): number {
-  if (Number.isNaN(value)) return 0;
-  if (value === Infinity) return SCALE_NONFINITE;
-  if (value <= threshold) return 1;
-  if (value < 1e-5) return SCALE_FIRST;
-  if (value < 1e-4) return SCALE_FIRST + 1;
-  if (value < 1e-3) return SCALE_FIRST + 2;
-  if (value < 1e-2) return SCALE_FIRST + 3;
-  if (value < 1e-1) return SCALE_FIRST + 4;
-  return value < 1 ? SCALE_FIRST + 5 : SCALE_FIRST + 6;
-}
-
-function scaleClasses(values: Float32Array, threshold: number): Uint8Array {
-  const result = new Uint8Array(values.length);
-  for (let p = 0; p < values.length; p++) result[p] = scaleClass(values[p], threshold);
-  return result;
-}
-
 /** Modes that the data of a graph can serve. */
 export function availableModes(graph: Graph): PlainMode[] {
   const compared = graph.golden !== null;
@@ -183,16 +149,19 @@ export function availableModes(graph: Graph): PlainMode[] {
 export function colour(graph: Graph, mode: ColourMode, threshold: number, metric: Float32Array | null = null, hidden: Uint8Array | null = null): Colouring {
   const build = graph.golden === null;
   const { status, cause, error } = graph.verdicts;
-  const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, values = error, scaleFirst = 0): Colouring => ({
+  const make = (classes: readonly ColourClass[], perPair: Uint8Array, unmatched: number, values = error, scale: Scale | null = null): Colouring => ({
     mode,
     classes,
     target: spread(graph.target, perPair, unmatched, build),
     golden: graph.golden ? spread(graph.golden, perPair, unmatched, build) : null,
-    scaleFirst,
+    scale,
     values,
   });
-  const scale = (values: Float32Array): Colouring => make(SCALE_CLASSES, scaleClasses(values, threshold), 2, values, SCALE_FIRST);
-  if (isMetric(mode)) return scale(metric ?? new Float32Array(status.length).fill(Number.NaN));
+  const scaled = (values: Float32Array, scale: Scale): Colouring => make(scaleClasses(scale), classesOnScale(values, scale, threshold), 2, values, scale);
+  if (isMetric(mode)) {
+    const values = metric ?? new Float32Array(status.length).fill(Number.NaN);
+    return scaled(values, scaleFor(values));
+  }
   switch (mode) {
     case 'cause':
       return make(CAUSE_CLASSES, withoutHidden(causeClasses(status, cause), hidden), CauseClass.unmatched);
@@ -203,16 +172,16 @@ export function colour(graph: Graph, mode: ColourMode, threshold: number, metric
     case 'error':
     case 'inputError':
     case 'parameterError':
-      return scale(graph.verdicts[mode]);
+      return scaled(graph.verdicts[mode], RELATIVE_SCALE);
     case 'how':
       return make(HOW_CLASSES, graph.pairs.how.map((how) => how + 1), 7);
     case 'overflow': {
       const classesOf = (side: Side): ClassColumn => classColumn(side.overflow ? side.overflow.map((level) => level + 1) : new Uint8Array(side.count));
-      return { mode, classes: OVERFLOW_CLASSES, target: classesOf(graph.target), golden: graph.golden ? classesOf(graph.golden) : null, scaleFirst: 0, values: error };
+      return { mode, classes: OVERFLOW_CLASSES, target: classesOf(graph.target), golden: graph.golden ? classesOf(graph.golden) : null, scale: null, values: error };
     }
     case 'none': {
       const nothing = (side: Side): ClassColumn => classColumn(new Uint8Array(side.count));
-      return { mode, classes: [entry('none', '')], target: nothing(graph.target), golden: graph.golden ? nothing(graph.golden) : null, scaleFirst: 0, values: error };
+      return { mode, classes: [entry('none', '')], target: nothing(graph.target), golden: graph.golden ? nothing(graph.golden) : null, scale: null, values: error };
     }
   }
 }

@@ -1,7 +1,7 @@
-/** How many nodes of each class lie in a range of nodes, in constant time and half a byte of memory a node. */
+/** How many nodes of each class lie in a range of nodes, in constant time and two bytes of memory a node. */
 
 const BLOCK = 64;
-export const CLASS_LIMIT = 16; // classes are numbers below this
+export const CLASS_LIMIT = 32; // classes are numbers below this, bits of a mask
 
 /** Classes of one side (one byte a node) with cumulative counts at every 64th node. */
 export interface ClassColumn {

@@ -75,7 +75,7 @@ function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
     const y = HEAD + row * (LINE + GAP);
     const item = colouring.classes[shown.cls[cell]];
     // Only what is wrong is tinted by how much.
-    context.globalAlpha = item && item.sign !== '' && !item.strong && colouring.scaleFirst === 0 ? intensity(shown.error[cell], largest) : 1;
+    context.globalAlpha = item && item.sign !== '' && !item.strong && colouring.scale === null ? intensity(shown.error[cell], largest) : 1;
     context.fillStyle = colours_.fill(item);
     context.beginPath();
     context.roundRect(x, y, Math.max(1, step - gap), LINE, step > 8 ? 2 : 0);

@@ -2,6 +2,7 @@
 import { columnOf, type ColourClass } from '../core/colouring';
 import { CLASS_LIMIT, countRange } from '../core/counts';
 import { formatCount } from '../core/format';
+import { boundOf, boundText, thresholdStops, type Scale } from '../core/scale';
 import { sideOf, SIDES } from '../core/types';
 import { t } from '../i18n';
 import { graph, threshold } from '../state/app';
@@ -10,17 +11,35 @@ import { className } from '../i18n/class_names';
 import { Sign } from './sign';
 
 const scratch = new Uint32Array(CLASS_LIMIT);
-const STEPS = [0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1];
 
-function Threshold() {
-  const at = Math.max(0, STEPS.findIndex((value) => value >= threshold.value));
+function Threshold({ scale }: { readonly scale: Scale }) {
+  const stops = thresholdStops(scale);
+  const found = stops.findIndex((value) => value >= threshold.value);
+  const at = found < 0 ? stops.length - 1 : found;
+  const text = boundText(threshold.value);
   return (
     <label class="threshold">
       <span>
-        {t('legend.threshold')} <b>{STEPS[at]}</b>
+        {t('legend.threshold')} <b>{text}</b>
       </span>
-      <input type="range" min={0} max={STEPS.length - 1} step={1} value={at} aria-label={t('legend.threshold')} aria-valuetext={String(STEPS[at])} onInput={(event) => (threshold.value = STEPS[Number((event.currentTarget as HTMLInputElement).value)])} />
+      <input type="range" min={0} max={stops.length - 1} step={1} value={at} aria-label={t('legend.threshold')} aria-valuetext={text} onInput={(event) => (threshold.value = stops[Number((event.currentTarget as HTMLInputElement).value)])} />
     </label>
+  );
+}
+
+/** The steps as one gradient from its lowest to its highest bound; each says on hover what it stands for and how many there are. */
+function Gradient({ scale, steps }: { readonly scale: Scale; readonly steps: readonly LegendEntry[] }) {
+  const [low, high] = [boundText(boundOf(scale, 1)), boundText(boundOf(scale, steps.length - 1))];
+  return (
+    <span class="gradient" role="img" aria-label={t('legend.scale', { low, high })}>
+      {low}
+      <span class="steps">
+        {steps.map(({ item, cls, count }) => (
+          <span key={cls} class={count > 0 ? 'step' : 'step empty'} style={{ '--k': `var(--c-${item.id})` }} title={`${item.range ?? ''}: ${formatCount(count)}`} />
+        ))}
+      </span>
+      {high}
+    </span>
   );
 }
 
@@ -30,8 +49,12 @@ export interface LegendEntry {
   readonly count: number;
 }
 
-/** The classes that the legend names; none where nothing is coloured. */
+/** The classes that occur; none where nothing is coloured. */
 export function legendEntries(): readonly LegendEntry[] {
+  return countedClasses().filter(({ count }) => count > 0);
+}
+
+function countedClasses(): readonly LegendEntry[] {
   const open = graph.value;
   const colouring = colours.value;
   if (!open || !colouring || colouring.mode === 'none') return [];
@@ -43,15 +66,14 @@ export function legendEntries(): readonly LegendEntry[] {
     countRange(column, 1, side.count, scratch);
     scratch.forEach((count, cls) => (counts[cls] += count));
   }
-  const scale = colouring.scaleFirst > 0;
-  // A scale is only read whole; other classes are listed where they occur.
-  return colouring.classes.map((item, cls) => ({ item, cls, count: counts[cls] })).filter(({ count, cls }) => count > 0 || (scale && cls >= colouring.scaleFirst));
+  return colouring.classes.map((item, cls) => ({ item, cls, count: counts[cls] }));
 }
 
 export function Legend() {
-  const shown = legendEntries();
+  const all = countedClasses();
   const colouring = colours.value;
-  if (shown.length === 0 || !colouring) return null;
+  const shown = all.filter(({ item, count }) => count > 0 && item.range === undefined);
+  if (all.length === 0 || !colouring) return null;
   return (
     <footer class="legend" aria-label={t('legend.label')}>
       {shown.map(({ item, cls, count }) => (
@@ -60,7 +82,8 @@ export function Legend() {
           {className(item, colouring.mode)}
         </span>
       ))}
-      {colouring.scaleFirst > 0 ? <Threshold /> : null}
+      {colouring.scale ? <Gradient scale={colouring.scale} steps={all.filter(({ item }) => item.range !== undefined)} /> : null}
+      {colouring.scale ? <Threshold scale={colouring.scale} /> : null}
     </footer>
   );
 }
