@@ -40,6 +40,6 @@ describe('the scale of a number', () => {
     const stops = thresholdStops(RELATIVE_SCALE);
     expect([stops[0], stops[1], stops[stops.length - 1]]).toEqual([0, 1e-7, 1]);
     expect(stops).toEqual([...stops].sort((a, b) => a - b));
-    expect(stops.map(boundText)).toContain('2e-4');
+    expect(stops.slice(0, 3).map(boundText)).toEqual(['0', '1e-7', '2e-7']);
   });
 });

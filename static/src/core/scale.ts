@@ -21,7 +21,7 @@ export function boundOf(scale: Scale, step: number): number {
 }
 
 export function boundText(value: number): string {
-  return value >= 0.01 && value < 10_000 ? String(value) : value.toExponential(0).replace('e+', 'e');
+  return value === 0 || (value >= 0.01 && value < 10_000) ? String(value) : value.toExponential(0).replace('e+', 'e');
 }
 
 /** The relative scale, or one that ends at the largest value where that would be off the relative one (ULP distances, absolute errors). */

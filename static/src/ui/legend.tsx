@@ -35,7 +35,7 @@ function Gradient({ scale, steps }: { readonly scale: Scale; readonly steps: rea
       {low}
       <span class="steps">
         {steps.map(({ item, cls, count }) => (
-          <span key={cls} class={count > 0 ? 'step' : 'step empty'} style={{ '--k': `var(--c-${item.id})` }} title={`${item.range ?? ''}: ${formatCount(count)}`} />
+          <span key={cls} class="step" style={{ '--k': `var(--c-${item.id})` }} title={`${item.range ?? ''}: ${formatCount(count)}`} />
         ))}
       </span>
       {high}
