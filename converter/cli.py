@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from converter.errors import UserError
+from converter.messages import message
 from converter.options import Options, as_text
 from converter.progress import Progress
 
@@ -108,25 +109,27 @@ def options_of(arguments: argparse.Namespace, command: Sequence[str]) -> tuple[O
     """
     for name in UNBUILT:
         if getattr(arguments, name) is not None:
-            raise UserError(f"--{name}: merging parallel ranks is not built yet; leave it out to compare rank by rank")
+            raise UserError(message("cli.parallel_merge",
+                                    "--{name}: merging parallel ranks is not built yet; leave it out to compare rank by rank",
+                                    name=name))
     warnings: list[str] = []
     target, golden = arguments.target_path or "", arguments.golden_path or ""
     if arguments.input is not None:
         if target or golden:
-            raise UserError("-i and -tp/-gp both name the dumps: use one of the two")
+            raise UserError(message("cli.two_sources", "-i and -tp/-gp both name the dumps: use one of the two"))
         from converter.compare_json import read_compare_file
 
         compare_file = read_compare_file(arguments.input)
         target, golden, warnings = compare_file.target, compare_file.golden, compare_file.warnings
     if not target:
-        raise UserError("no dump is named: use -i compare.json, or -tp TARGET [-gp GOLDEN]")
+        raise UserError(message("cli.no_dump", "no dump is named: use -i compare.json, or -tp TARGET [-gp GOLDEN]"))
     if not arguments.output_path:
-        raise UserError("-o names no directory: leave it out for the directory output")
+        raise UserError(message("cli.no_output", "-o names no directory: leave it out for the directory output"))
     match = arguments.match or (
         "fuzzy" if arguments.fuzzy_match and arguments.layer_mapping is None else "mapping" if arguments.layer_mapping == "" else "auto"
     )
     if match == "exact" and arguments.layer_mapping:
-        raise UserError("--match exact uses no mapping file: leave out -lm, or use --match mapping")
+        raise UserError(message("cli.exact_mapping", "--match exact uses no mapping file: leave out -lm, or use --match mapping"))
     return Options(
         target,
         golden,
@@ -190,7 +193,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return _exit_code(conversion.report, conversion.outcomes, options)
     except UserError as error:
         if progress is not None:
-            progress.close(str(error))
+            progress.close(error.told)
         print(f"graph-convert: {error}", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:  # outside of any file that was asked for, such as a current directory that is gone

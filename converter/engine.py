@@ -10,12 +10,14 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Callable, Optional
 
 from converter.errors import UserError
+from converter.messages import message
 from converter.processes import submit, worker_pool
 
 Work = Callable[..., Any]
 Lost = Callable[[Any, str], Any]  # (task, why) → the result that stands for a task whose process went away
 
-KILLED = "its process was ended from outside, probably because memory ran out: use fewer --jobs, or a machine with more memory"
+KILLED = message("rank.killed",
+                 "its process was ended from outside, probably because memory ran out: use fewer --jobs, or a machine with more memory")
 
 
 def run_here(
@@ -76,14 +78,15 @@ def run_on_ray(work: Work, tasks: list[Any], arguments: tuple[Any, ...], lost: L
     try:
         import ray
     except ImportError:
-        raise UserError('--engine ray needs Ray: run pip install "tb_graph_ascend[ray]"') from None
+        raise UserError(message("engine.no_ray", '--engine ray needs Ray: run pip install "tb_graph_ascend[ray]"')) from None
     started = False
     if not ray.is_initialized():
         try:
             ray.init(address="auto", log_to_driver=False, logging_level="error")
         except (ConnectionError, RuntimeError, ValueError) as error:
-            advice = "start one with `ray start --head`, or set RAY_ADDRESS"
-            raise UserError(f"--engine ray: no Ray cluster can be reached ({_first_line(error)}): {advice}") from None
+            advice = message("engine.ray_advice", "start one with `ray start --head`, or set RAY_ADDRESS")
+            raise UserError(message("engine.no_cluster", "--engine ray: no Ray cluster can be reached ({why}): {advice}",
+                                    why=_first_line(error), advice=advice)) from None
         started = True
     running: dict[Any, Any] = {}
     try:

@@ -126,7 +126,7 @@ def _problem_lines(mapping: MappingFile, problems: list[Problem]) -> list[str]:
 
 
 def _templates(options: argparse.Namespace) -> int:
-    from converter.match.mapping_report import suggestion
+    from converter.match.mapping_report import with_suggestion
     from mappings import templates
 
     found = {template.name: template for template in templates()}
@@ -136,7 +136,8 @@ def _templates(options: argparse.Namespace) -> int:
         return 0
     name = options.name[:-5] if options.name.endswith(".yaml") else options.name
     if name not in found:
-        raise UserError(f"there is no template '{options.name}'{suggestion(name, found)}; 'graph-mapping templates' lists them")
+        text = with_suggestion(f"there is no template '{options.name}'", name, found)
+        raise UserError(f"{text}; 'graph-mapping templates' lists them")
     print(found[name].text, end="")
     return 0
 

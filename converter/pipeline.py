@@ -34,6 +34,7 @@ from converter.match.mapping_file import parse_mapping, read_mapping
 from converter.match.mapping_report import Unknown, refuse_unknown
 from converter.match.mapping_rules import MappingFile, empty_mapping
 from converter.match.pins import KeptMapping, read_pins
+from converter.messages import message, with_replaced
 from converter.options import Options, as_text
 from converter.outputs.tables import WANTED_TABLES, table_frame, table_texts
 from converter.rank_task import RankData, RankTask, convert_rank, write_rank
@@ -121,12 +122,15 @@ def convert(options: Options, progress: Any) -> Conversion:
             raise UserError(
                 outcomes[0].error
                 if len(outcomes) == 1
-                else f"none of the {len(outcomes)} ranks could be converted; the first: {outcomes[0].error}"
+                else message("convert.no_rank", "none of the {count} ranks could be converted; the first: {why}",
+                             count=len(outcomes), why=outcomes[0].error)
             )
         for outcome in good:
             if not exists(f"{hidden}/{graph_file_name(outcome.step, outcome.rank)}"):
-                raise UserError(f"{options.output}: the process that converted step {outcome.step} rank {outcome.rank} wrote it elsewhere: "
-                                "-o must be a place that all processes and machines share")
+                raise UserError(message("convert.elsewhere",
+                                        "{output}: the process that converted step {step} rank {rank} wrote it elsewhere: -o must be a "
+                                        "place that all processes and machines share",
+                                        output=options.output, step=outcome.step, rank=outcome.rank))
         entries = [ManifestEntry(outcome.step, outcome.rank, graph_file_name(outcome.step, outcome.rank)) for outcome in good]
         write_file(f"{hidden}/{MANIFEST_NAME}", [manifest_bytes(kind, TOOL, tasks[0].created, entries)])
         report = whole_report(TOOL, list(options.command), [_entry(outcome, os.path.basename(directory)) for outcome in outcomes])
@@ -136,14 +140,16 @@ def convert(options: Options, progress: Any) -> Conversion:
         rename(hidden, directory)
         finished = True
     except OSError as error:
-        raise UserError(f"{error.filename or options.output} cannot be written: {error.strerror or error}") from error
+        raise UserError(message("file.unwritable", "{path} cannot be written: {why}",
+                                path=error.filename or options.output, why=error.strerror or error)) from error
     finally:
         if not finished:
             if hidden:
                 remove(hidden)
             for folder in made:
                 _remove_if_empty(folder)
-    warnings += [f"step {outcome.step} rank {outcome.rank} was left out: {outcome.error}" for outcome in outcomes if outcome.error]
+    warnings += [message("convert.rank_left_out", "step {step} rank {rank} was left out: {why}",
+                         step=outcome.step, rank=outcome.rank, why=outcome.error) for outcome in outcomes if outcome.error]
     return Conversion(directory, report, outcomes, warnings)
 
 
@@ -161,8 +167,9 @@ def _mapping(options: Options, kept: Optional[KeptMapping]) -> Optional[MappingF
         return read_mapping(options.mapping)
     if kept is not None and kept.text.strip() and options.golden:
         if options.match in ("exact", "fuzzy"):
-            raise UserError(f"--match {options.match} uses no layer mapping, but {options.matches} holds one ({kept.name}): "
-                            "leave out --match, or take `mapping` out of the file")
+            raise UserError(message("convert.match_without_mapping", "--match {match} uses no layer mapping, but {file} holds one "
+                                    "({name}): leave out --match, or take `mapping` out of the file",
+                                    match=options.match, file=options.matches, name=kept.name))
         return parse_mapping(kept.text, f"{options.matches}: {kept.name}")
     return empty_mapping() if options.match == "mapping" and options.golden else None
 
@@ -186,9 +193,9 @@ def _find(path: str) -> tuple[list[RankDirectory], list[str]]:
         try:
             ranks, warnings = find_ranks(mirror)
         except UserError as error:
-            raise UserError(str(error).replace(mirror, path)) from None
+            raise UserError(with_replaced(error.told, mirror, path)) from None
         found = [replace(rank, path=path.rstrip("/") + rank.path[len(mirror):].replace(os.sep, "/")) for rank in ranks]
-        return found, [text.replace(mirror, path) for text in warnings]
+        return found, [with_replaced(text, mirror, path) for text in warnings]
 
 
 def _claim(output: str, name: str) -> tuple[str, str]:
@@ -227,7 +234,8 @@ def _make_output(output: str) -> list[str]:
     try:
         os.makedirs(output, exist_ok=True)
     except OSError as error:
-        raise UserError(f"the output directory {output} cannot be made: {error.strerror or error}: choose another one with -o") from error
+        raise UserError(message("convert.no_output", "the output directory {output} cannot be made: {why}: choose another one with -o",
+                                output=output, why=error.strerror or error)) from error
     return made
 
 
@@ -240,13 +248,15 @@ def _check_reports(options: Options) -> None:
             continue
         place = path if is_remote(path) else os.path.realpath(path)
         if place in taken and is_local_file(path):
-            raise UserError(f"--{name} and --{taken[place]} both name {path}: give each a file of its own")
+            raise UserError(message("convert.same_file", "--{name} and --{other} both name {path}: give each a file of its own",
+                                    name=name, other=taken[place], path=path))
         taken[place] = name
         if not is_remote(path) and (os.path.isdir(place) or path.endswith("/")):
-            raise UserError(f"--{name} {path} is a directory: name a file in it")
+            raise UserError(message("convert.file_is_directory", "--{name} {path} is a directory: name a file in it", name=name, path=path))
         parent = os.path.dirname(place)
         if not is_remote(path) and os.path.exists(parent) and not os.path.isdir(parent):
-            raise UserError(f"--{name} {path} cannot be written: {parent} is a file")
+            raise UserError(message("convert.parent_is_file", "--{name} {path} cannot be written: {parent} is a file",
+                                    name=name, path=path, parent=parent))
 
 
 def _remove_if_empty(folder: str) -> None:
@@ -277,7 +287,7 @@ def _absolute(path: str) -> str:
 
 
 def _lost(task: RankTask, why: str) -> RankOutcome:
-    return RankOutcome(task.step, task.rank, {}, error=f"{task.target}: {why}")
+    return RankOutcome(task.step, task.rank, {}, error=message("rank.lost", "{path}: {why}", path=task.target, why=why))
 
 
 def _told(outcome: RankOutcome) -> str:
@@ -296,11 +306,11 @@ def run_task(
         with local_dump(task.target) as target, local_dump(task.golden) as golden:
             data = convert_rank(replace(task, target=target, golden=golden), progress)
     except UserError as error:
-        return RankOutcome(task.step, task.rank, {}, error=str(error))
+        return RankOutcome(task.step, task.rank, {}, error=error.told)
     except BrokenProcessPool:
         return _lost(task, KILLED)
     except MemoryError:
-        return _lost(task, "it does not fit into memory: use fewer --jobs, or a machine with more memory")
+        return _lost(task, message("rank.no_memory", "it does not fit into memory: use fewer --jobs, or a machine with more memory"))
     except Exception as error:  # a fault of ours must not take the other ranks along
         return _lost(task, _fault(error))
     try:
@@ -329,7 +339,8 @@ def _fault(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     text = (str(error).strip() or "no text").splitlines()[0][:300]
     place = f"{os.path.basename(os.path.dirname(frame.filename))}/{os.path.basename(frame.filename)}, line {frame.lineno}"
-    return f"a fault of graph-convert, please report it ({type(error).__name__}: {text}; {place})"
+    return message("rank.fault", "a fault of graph-convert, please report it ({kind}: {text}; {place})",
+                   kind=type(error).__name__, text=text, place=place)
 
 
 def _entry(outcome: RankOutcome, directory: str) -> dict[str, Any]:

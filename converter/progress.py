@@ -6,6 +6,8 @@ import json
 import sys
 from typing import Any, Optional
 
+from converter.messages import Message, as_json
+
 
 class Progress:
     """Counts finished ranks; where one is converted at a time, also how far it is."""
@@ -50,6 +52,8 @@ class Progress:
     @staticmethod
     def _line(percent: int, running: bool, error: str = "") -> None:
         content = {"current_progress": percent, "process_running": running, "error_msg": error}
+        if isinstance(error, Message):
+            content["error"] = as_json(error)  # for the viewer
         try:
             print(f"PROGRESS: {json.dumps(content, ensure_ascii=False)}", flush=True)
         except BrokenPipeError:  # nobody listens any more: no reason to stop

@@ -37,6 +37,7 @@ from converter.match.mapping_report import Unknown
 from converter.match.mapping_rules import MappingFile
 from converter.match.pairing import Pairing
 from converter.match.pins import Pins
+from converter.messages import message
 from converter.processes import submit, worker_pool
 from converter.tree.build import build_tree
 from converter.tree.columns import Tree
@@ -130,8 +131,8 @@ def _convert(task: RankTask, progress: Callable[[str, float], None]) -> RankData
     verdicts = judge_under(task.policy, comparison, pairing, target, golden)
     clock.stop("judge")
     warnings = (
-        [f"target: {text}" for text in dump.warnings + tree.warnings]
-        + [f"golden: {text}" for text in golden_dump.warnings + golden_tree.warnings]
+        [message("target", "target: {text}", text=text) for text in dump.warnings + tree.warnings]
+        + [message("golden", "golden: {text}", text=text) for text in golden_dump.warnings + golden_tree.warnings]
         + mode_warnings
         + pairing.warnings
         + comparison.warnings
@@ -193,11 +194,15 @@ def comparison_mode(target: GraphSide, golden: GraphSide) -> tuple[str, list[str
     a, b = target.origin, golden.origin
     warnings = []
     if a.task != b.task:
-        warnings.append(f"target is a {a.task or 'unknown'} dump, golden a {b.task or 'unknown'} dump: compared by what both have")
+        warnings.append(message("mode.tasks", "target is a {target} dump, golden a {golden} dump: compared by what both have",
+                                target=a.task or 'unknown', golden=b.task or 'unknown'))
     if a.summary_mode != b.summary_mode and "structure" not in (a.task, b.task):
-        warnings.append(f"target has summary mode {a.summary_mode}, golden {b.summary_mode}: compared by what both have")
+        warnings.append(message("mode.summary_modes", "target has summary mode {target}, golden {golden}: compared by what both have",
+                                target=a.summary_mode, golden=b.summary_mode))
     if a.level and b.level and a.level != b.level:
-        warnings.append(f"target was dumped at level {a.level}, golden at level {b.level}: calls of one side only stay unmatched")
+        warnings.append(message("mode.levels",
+                                "target was dumped at level {target}, golden at level {golden}: calls of one side only stay unmatched",
+                                target=a.level, golden=b.level))
     if "structure" in (a.task, b.task) or not target.leaves.rows or not golden.leaves.rows:
         return "structure", warnings
     if a.task == b.task == "tensor":

@@ -27,6 +27,7 @@ from converter.graphfile import graph_pb2
 from converter.graphfile.comparisons import encode_comparison_blocks
 from converter.graphfile.content import GraphContent, GraphSide, MappingSource, Provenance
 from converter.graphfile.file import GraphFile
+from converter.graphfile.messages import decode_message
 from converter.graphfile.pairs import encode_pairs, encode_verdicts
 from converter.graphfile.reader import read_comparison, read_pairing, read_side
 from converter.graphfile.summary import encode_summary
@@ -36,6 +37,7 @@ from converter.match.mapping_report import Unknown
 from converter.match.mapping_rules import MappingFile
 from converter.match.pairing import How, NodesOfPair, Pairing, Relation
 from converter.match.pins import Pin, Pins
+from converter.messages import message
 from converter.rank_task import comparison_mode, judge_under, measure_elements
 
 MATCHED_BY_HAND = "matches of the graph file"
@@ -82,7 +84,7 @@ def rematch(file: GraphFile, mapping: Optional[MappingFile], pins: Optional[Pins
     """
     summary = file.summary()
     if "topology/golden" not in file.index.sections:
-        raise UserError(f"{file.source.name} holds a single graph: there is nothing to match it with")
+        raise UserError(message("rematch.single", "{name} holds a single graph: there is nothing to match it with", name=file.source.name))
     target, golden = read_side(file, "target"), read_side(file, "golden")
     before = read_pairing(file)
     earlier = _pins_of_file(before, target, golden)
@@ -96,7 +98,7 @@ def rematch(file: GraphFile, mapping: Optional[MappingFile], pins: Optional[Pins
         stored = read_comparison(file, target, golden)
         comparison = _elements(comparison, stored, pairing, before, target, golden, policy, (summary.step, summary.rank), jobs)
     verdicts = judge_under(policy, comparison, pairing, target, golden)
-    of_dumps = [entry.text.en for entry in summary.warnings if entry.text.en.startswith(("target: ", "golden: "))]
+    of_dumps = [text for text in map(decode_message, summary.warnings) if text.startswith(("target: ", "golden: "))]
     content = GraphContent(
         summary.step,
         summary.rank,

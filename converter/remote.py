@@ -17,6 +17,7 @@ from typing import Any
 from converter.errors import UserError
 from converter.graphfile.container import write_atomically
 from converter.graphfile.source import is_remote, remote_files
+from converter.messages import message, with_replaced
 
 JSON_FILES = ("dump.json", "construct.json", "stack.json")
 TENSOR_DIRECTORY = "dump_tensor_data"
@@ -38,9 +39,9 @@ def mirror_names(address: str, directory: str) -> None:
         try:
             listed = files.ls(place, detail=True)
         except FileNotFoundError:
-            raise UserError(f"{address} is not there: give a dump directory") from None
+            raise UserError(message("remote.missing", "{address} is not there: give a dump directory", address=address)) from None
         except Exception as error:  # each file system of fsspec has errors of its own
-            raise UserError(f"{address} cannot be listed: {error}") from None
+            raise UserError(message("remote.not_listed", "{address} cannot be listed: {why}", address=address, why=error)) from None
         for entry in listed:
             name = str(entry["name"]).rstrip("/").rsplit("/", 1)[-1]
             if not name or str(entry["name"]).rstrip("/") == place:
@@ -75,11 +76,11 @@ def local_dump(address: str) -> Iterator[str]:
             if _is_tensor_dump(os.path.join(directory, JSON_FILES[0])) and files.exists(f"{path}/{TENSOR_DIRECTORY}"):
                 files.get(f"{path}/{TENSOR_DIRECTORY}/", os.path.join(directory, TENSOR_DIRECTORY) + "/", recursive=True)
         except Exception as error:
-            raise UserError(f"{address} cannot be read: {error}") from None
+            raise UserError(message("file.unreadable", "{path} cannot be read: {why}", path=address, why=error)) from None
         try:
             yield directory
         except UserError as error:
-            raise UserError(str(error).replace(directory, address)) from None
+            raise UserError(with_replaced(error.told, directory, address)) from None
 
 
 def _is_tensor_dump(path: str) -> bool:

@@ -30,6 +30,7 @@ class Conversion:
     percent: int = 0
     directory: str = ""  # what was written
     error: str = ""
+    said: Any = ""  # the error as converter/messages.py gives it to the viewer
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=40))
 
 
@@ -135,3 +136,4 @@ def _take_progress(conversion: Conversion, text: str) -> None:
     if isinstance(content, dict):
         conversion.percent = int(content.get("current_progress") or 0)
         conversion.error = str(content.get("error_msg") or "")
+        conversion.said = content.get("error") or ""

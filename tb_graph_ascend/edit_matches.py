@@ -20,7 +20,7 @@ def get_matches(request: Request, finder: RunFinder) -> Response:
     try:
         content = read_matches(graph.path)
     except UserError as problem:
-        raise RequestProblem(texts.broken_matches(str(problem)), 422) from None
+        raise RequestProblem(texts.of_error(problem, "matches"), 422) from None
     return json_response(request, _as_json(content, can_write(graph.path)))
 
 
@@ -36,7 +36,7 @@ def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> R
     except Conflict as conflict:
         return json_response(request, {"error": texts.MATCHES_CHANGED.as_json(), **_as_json(conflict.current, True)}, 409)
     except UserError as problem:
-        raise RequestProblem(texts.broken_matches(str(problem)), 422) from None
+        raise RequestProblem(texts.of_error(problem, "matches"), 422) from None
     except OSError as problem:
         raise RequestProblem(texts.cannot_write(problem.strerror or str(problem)), 403) from None
     return json_response(request, _as_json(content, True))

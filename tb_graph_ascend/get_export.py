@@ -12,7 +12,7 @@ from converter.errors import UserError
 from tb_graph_ascend.export_page import page_of
 from tb_graph_ascend.request_checks import RequestProblem, graph_of
 from tb_graph_ascend.run_finder import RunFinder
-from tb_graph_ascend.texts import Problem
+from tb_graph_ascend.texts import of_error
 
 
 def get_export(request: Request, finder: RunFinder) -> Response:
@@ -23,7 +23,7 @@ def get_export(request: Request, finder: RunFinder) -> Response:
     try:
         chunks = page_of(replace(run, graphs=(graph,)))
     except UserError as problem:
-        raise RequestProblem(Problem("export", str(problem), str(problem)), 500) from None
+        raise RequestProblem(of_error(problem, "export"), 500) from None
     name = f"{run.name}_step{graph.step}_rank{graph.rank}.html".replace("/", "_")
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     response = Response(chunks, content_type="text/html; charset=utf-8")

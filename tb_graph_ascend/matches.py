@@ -17,6 +17,7 @@ from converter.errors import UserError
 from converter.graphfile.container import write_atomically
 from converter.graphfile.errors import GraphFileError
 from converter.graphfile.source import is_remote, open_source
+from converter.messages import message
 from tb_graph_ascend.metadata import GRAPH_SUFFIX
 
 SUFFIX = ".matches.yaml"
@@ -74,7 +75,9 @@ def read_matches(graph_path: str) -> Matches:
             return Matches([], [], None, NO_FILE)
         raise
     if source.size > LARGEST:
-        raise UserError(f"{path} is {source.size} bytes long, more than the {LARGEST} that a matches file may have. Remove or shorten it.")
+        raise UserError(message("matches.too_large",
+                                "{path} is {size} bytes long, more than the {largest} that a matches file may have. Remove or shorten it.",
+                                path=path, size=source.size, largest=LARGEST))
     content = source.read_range(0, source.size)
     return _parse(content, path)
 
@@ -99,18 +102,23 @@ def write_matches(graph_path: str, matches: Any, triage: Any, revision: str, map
 def _parse(content: bytes, path: str) -> Matches:
     import yaml
 
+    from converter.yaml_source import error_at
+
     try:
         document = yaml.safe_load(content.decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
-        raise UserError(f"{path} is not UTF-8 text (byte {problem.start}): save it as UTF-8") from None
+        raise UserError(message("file.not_utf8", "{path} is not UTF-8 text (byte {byte}): save it as UTF-8",
+                                path=path, byte=problem.start)) from None
     except (yaml.YAMLError, RecursionError) as problem:
         mark = getattr(problem, "problem_mark", None)
-        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise UserError(f"{path}{place}: not valid YAML: {getattr(problem, 'problem', None) or problem}") from None
+        why = getattr(problem, "problem", None) or problem
+        invalid = message("yaml.invalid", "not valid YAML: {said}{context}", said=why, context="")
+        raise error_at(path, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, invalid) from None
     if document is None:
         document = {}
     if not isinstance(document, dict):
-        raise UserError(f"{path}: expected the keys `matches` and `triage`, found {type(document).__name__}")
+        raise UserError(message("matches.no_keys", "{path}: expected the keys `matches` and `triage`, found {found}", path=path,
+                                found=type(document).__name__))
     matches = _check_matches(document.get("matches") or [], path)
     mapping = _check_mapping(document.get("mapping") or None, path)
     return Matches(matches, _check_triage(document.get("triage") or [], path), mapping, _revision(content))
@@ -130,17 +138,19 @@ def _check_matches(entries: Any, path: str) -> list[dict[str, Any]]:
 
 def _check_triage(entries: Any, path: str) -> list[dict[str, Any]]:
     if not isinstance(entries, list):
-        raise UserError(f"{path}: `triage` must be a list, found {type(entries).__name__}")
+        raise UserError(message("triage.no_list", "{path}: `triage` must be a list, found {found}", path=path,
+                                found=type(entries).__name__))
     checked = []
     for number, entry in enumerate(entries, 1):
-        where = f"{path}: entry {number} of `triage`"
+        where = message("triage.entry", "{path}: entry {number} of `triage`", path=path, number=number)
         if not isinstance(entry, dict) or not isinstance(entry.get("nodes"), str) or not entry["nodes"]:
-            raise UserError(f"{where}: nodes must be a node name or a pattern")
+            raise UserError(message("triage.nodes", "{where}: nodes must be a node name or a pattern", where=where))
         side, verdict = entry.get("side", "target"), entry.get("verdict", "expected")
         if side not in SIDES:
-            raise UserError(f"{where}: side must be target or golden, found {side!r}")
+            raise UserError(message("triage.side", "{where}: side must be target or golden, found {found}", where=where, found=repr(side)))
         if verdict not in VERDICTS:
-            raise UserError(f"{where}: verdict must be expected or ignored, found {verdict!r}")
+            raise UserError(message("triage.verdict", "{where}: verdict must be expected or ignored, found {found}", where=where,
+                                    found=repr(verdict)))
         texts = {key: str(entry[key]) for key in ("note", "author", "time") if entry.get(key) is not None}
         checked.append({"nodes": entry["nodes"], "side": side, "verdict": verdict, **texts})
     return checked

@@ -13,7 +13,7 @@ from converter.graphfile.file import GraphFile
 from converter.graphfile.source import is_remote, open_source
 from tb_graph_ascend.request_checks import RequestProblem
 from tb_graph_ascend.runs import Graph, version_of
-from tb_graph_ascend.texts import Problem, of_error
+from tb_graph_ascend.texts import of_error
 
 KEPT = 64  # headers; one of a 100 k pair takes about 0.3 MB
 REMOTE_FRESH = 10.0  # seconds for which a remote file is taken to be unchanged
@@ -53,7 +53,7 @@ class OpenGraphs:
         except GraphFileError as error:
             raise RequestProblem(of_error(error), 404) from None
         except UserError as error:
-            raise RequestProblem(Problem("unreadable", str(error), str(error)), 404) from None
+            raise RequestProblem(of_error(error), 404) from None
         with self._lock:
             self._open[graph.path] = known
             self._open.move_to_end(graph.path)

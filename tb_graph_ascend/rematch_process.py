@@ -16,6 +16,8 @@ import tempfile
 from typing import TYPE_CHECKING, Any, Optional
 
 from converter.errors import UserError
+from converter.messages import as_json, message, with_replaced
+from tb_graph_ascend.texts import of_error
 
 if TYPE_CHECKING:
     from converter.graphfile.graph_pb2 import Summary
@@ -38,8 +40,7 @@ def main() -> int:
     try:
         answer = proposed(request) if request.get("what") == "propose" else rematched(request)
     except UserError as problem:
-        en, zh = getattr(problem, "en", str(problem)), getattr(problem, "zh", str(problem))
-        print(json.dumps({"error": {"code": "rematch", "en": en, "zh": zh}}))
+        print(json.dumps({"error": {**of_error(problem).as_json(), "code": "rematch"}}))
         return 1
     json.dump(answer, sys.stdout, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return 0
@@ -71,8 +72,9 @@ def rematched(request: dict[str, Any]) -> dict[str, Any]:
         "new": _listed(new),
         "gone": _listed(gone),
         "left": left,
-        "messages": [{"line": entry.line, "column": entry.column, "text": entry.message} for entry in result.unknown]
-                    + [{"line": 0, "column": 0, "text": text} for text in pairing.warnings],
+        "messages": [{"line": entry.line, "column": entry.column, "text": entry.message, "said": as_json(entry.message)}
+                     for entry in result.unknown]
+                    + [{"line": 0, "column": 0, "text": text, "said": as_json(text)} for text in pairing.warnings],
     }
 
 
@@ -109,7 +111,7 @@ def _rematch(request: dict[str, Any]) -> Rematch:
     mapping = _mapping(request.get("mapping", FROM_FILE), summary)
     method = request.get("match") or method_of(list(summary.provenance.command))
     if method not in METHODS:
-        raise UserError(f"match must be one of {', '.join(METHODS)}, found {method!r}")
+        raise UserError(message("rematch.method", "match must be one of {methods}, found {found}", methods=METHODS, found=repr(method)))
     return rematch(file, mapping, pins, "auto" if method == "mapping" and mapping is None else method, _policy(request, summary), 1)
 
 
@@ -121,7 +123,7 @@ def _mapping(wanted: Any, summary: Summary) -> Optional[MappingFile]:
     if wanted is None:
         return None
     if not isinstance(wanted, dict) or not isinstance(wanted.get("text"), str):
-        raise UserError("mapping must be null or {name, text}")
+        raise UserError(message("rematch.mapping", "mapping must be null or {name, text}"))
     return parse_mapping(wanted["text"], str(wanted.get("name") or "mapping"))
 
 
@@ -149,7 +151,8 @@ def _policy(request: dict[str, Any], summary: Summary) -> Policy:
         name = wanted
     if not text or name in shipped_policies():
         if name not in shipped_policies():  # a name from a request is never a path
-            raise UserError(f"there is no policy '{name}'; the shipped policies are {', '.join(shipped_policies())}")
+            raise UserError(message("rematch.policy", "there is no policy '{name}'; the shipped policies are {shipped}",
+                                    name=name, shipped=shipped_policies()))
         return load_policy(name)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "policy.yaml")
@@ -158,7 +161,7 @@ def _policy(request: dict[str, Any], summary: Summary) -> Policy:
         try:
             return load_policy(path)
         except UserError as problem:
-            raise UserError(str(problem).replace(path, name)) from None
+            raise UserError(with_replaced(problem.told, path, name)) from None
 
 
 def _only(pairing: Pairing, pairs: list[int]) -> Pairing:

@@ -80,7 +80,7 @@ class GraphChecker:
         try:
             source = open_source(graph.path)
         except UserError as error:
-            problem = of_error(error) if isinstance(error, GraphFileError) else Problem("unreadable", str(error), str(error))
+            problem = of_error(error)
             return replace(graph, problem=problem), _Check("", problem)
         known = self._known.get(graph.path)
         if known is None or known[:2] != (source.size, source.changed):

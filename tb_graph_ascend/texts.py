@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from converter.errors import UserError
 from converter.graphfile.errors import GraphFileError
+from converter.messages import as_json
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong and what to do, with a code for programs."""
+    """What is wrong and what to do, with a code for programs.
+
+    What the converter said has no Chinese here: `said` is its Message, and the viewer has the sentence (converter/messages.py).
+    """
 
     code: str
     en: str
     zh: str
+    said: str = ""
 
-    def as_json(self) -> dict[str, str]:
-        return {"code": self.code, "en": self.en, "zh": self.zh}
+    def as_json(self) -> dict[str, Any]:
+        texts = {"code": self.code, "en": self.en, "zh": self.zh}
+        return {**texts, "said": as_json(self.said)} if self.said else texts
 
 
-def of_error(error: GraphFileError) -> Problem:
-    return Problem(error.code, error.en, error.zh)
+def of_error(error: UserError, code: str = "unreadable") -> Problem:
+    """What the converter could not do; `code` for an error that has none."""
+    if isinstance(error, GraphFileError):
+        return Problem(error.code, error.en, error.zh)
+    return Problem(code, str(error), str(error), error.told)
 
 
 def broken_manifest(why: str) -> Problem:
@@ -80,10 +91,6 @@ READ_ONLY = Problem("read_only",
 MATCHES_CHANGED = Problem("matches_changed",
                           "Somebody else has changed the matches since this page read them. Look at theirs, then save again.",
                           "其他人已修改匹配文件。请查看其内容后再次保存。")
-
-
-def broken_matches(why: str) -> Problem:
-    return Problem("matches", f"{why}", f"匹配内容无效：{why}")
 
 
 def cannot_write(why: str) -> Problem:

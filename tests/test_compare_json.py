@@ -65,7 +65,7 @@ def test_parallel_merge_is_refused_not_ignored(tmp_path: Path) -> None:
     ({"npu_path": "  "}, ", key npu_path: the path is empty"),
     ({"npu_path": "a", "bench_path": {}}, ", key bench_path: expected a path as text, found an object"),
     ({"npu_path": "a", "bench_path": True}, ", key bench_path: expected a path as text, found true or false"),
-    ({"npu_path": "a", "is_print_compare_log": "yes"}, ", key is_print_compare_log: expected true or false, found text"),
+    ({"npu_path": "a", "is_print_compare_log": "yes"}, ", key is_print_compare_log: expected true or false, found a text"),
     ({"npu_path": "a\0b"}, ", key npu_path: 'a\\x00b' holds a character that no path can hold"),
     ({"npu_path": "\ud800"}, ", key npu_path: '\\ud800' holds a character that no path can hold"),
     ("", ", line 1, column 1: not valid JSON: Expecting value"),

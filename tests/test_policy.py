@@ -182,7 +182,7 @@ def test_ignore_holds_regular_expressions(tmp_path):
 
 
 def test_an_unknown_policy_lists_the_shipped_ones():
-    with pytest.raises(UserError, match=r"there is no policy 'defualt'\. Did you mean 'default'\? .*shipped policies are default, msprobe"):
+    with pytest.raises(UserError, match=r"there is no policy 'defualt': did you mean 'default'\? .*shipped policies are default, msprobe"):
         load_policy("defualt")
 
 

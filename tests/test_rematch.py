@@ -57,6 +57,7 @@ def without_provenance(sections):
     summary.ClearField("provenance")
     pairs = graph_pb2.Pairs.FromString(sections["pairs"])
     pairs.ClearField("evidence_texts")
+    pairs.ClearField("evidence_messages")
     return {**sections, "summary": summary.SerializeToString(deterministic=True), "pairs": pairs.SerializeToString(deterministic=True)}
 
 

@@ -15,6 +15,7 @@ from converter.dumps.construct import Construct
 from converter.dumps.json_file import listed
 from converter.dumps.layout import DUMP_FILE, STACK_FILE, TENSOR_DIRECTORY
 from converter.dumps.stacks import read_stacks
+from converter.messages import message
 
 FileRecord = tuple[str, int, int]  # name, size in bytes, CRC-32
 Load = Callable[[Path, list[FileRecord]], Any]  # decodes a JSON file and adds its record to the list
@@ -25,7 +26,8 @@ def assemble(folder: Path, header: dict[str, Any], construct: Construct, index: 
     """The dump of these columns, and of stack.json, which is read here. `index`: name → node, in the order of the nodes."""
     names = list(index)
     if not has_data.any() and header.get("task") != "structure":
-        warnings = [*warnings, f"{DUMP_FILE}: data is empty, so only names and levels can be compared"]
+        warnings = [*warnings, message("dump.data_empty", "{file}: data is empty, so only names and levels can be compared",
+                                       file=DUMP_FILE)]
     stacks, stack, stack_warnings = _stacks(folder, index, names, inputs, load)
     tensors = folder / TENSOR_DIRECTORY
     return Dump(
@@ -53,10 +55,12 @@ def entry_warnings(malformed: list[str], unknown: dict[str, str]) -> list[str]:
     """Warnings about entries that are no objects, and about keys of entries (key → first node) that no reader knows."""
     warnings = []
     if malformed:
-        warnings.append(f"{DUMP_FILE}: the entry is no object, so the node keeps no data: {listed(malformed)}")
+        warnings.append(message("dump.entry_no_object", "{file}: the entry is no object, so the node keeps no data: {names}",
+                                file=DUMP_FILE, names=listed(malformed)))
     if unknown:
         keys = sorted(unknown)
-        warnings.append(f"{DUMP_FILE}: unknown keys of entries are passed over: {listed(keys)}, first at {unknown[keys[0]]}")
+        warnings.append(message("dump.unknown_keys", "{file}: unknown keys of entries are passed over: {keys}, first at {node}",
+                                file=DUMP_FILE, keys=listed(keys), node=unknown[keys[0]]))
     return warnings
 
 
@@ -73,7 +77,11 @@ def _stacks(folder: Path, index: dict[str, int], names: list[str], inputs: list[
     """Stacks as `read_stacks` gives them; a dump without stack.json has none."""
     path = folder / STACK_FILE
     if not path.exists():
-        return [], np.full(len(names), -1, dtype=np.int32), [f"{STACK_FILE} is not there: nodes have no call stacks"]
+        return (
+            [],
+            np.full(len(names), -1, dtype=np.int32),
+            [message("stack.missing", "{file} is not there: nodes have no call stacks", file=STACK_FILE)],
+        )
     return read_stacks(load(path, inputs), index, names)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 from converter.dumps.json_file import listed
 from converter.errors import UserError
+from converter.messages import message
 
 # Megatron dumps say under this key how many micro steps there are; parents are then [parent, micro step].
 MICRO_STEP_KEY = "megatron_micro_step_number"
@@ -31,11 +32,14 @@ def read_construct(document: Any, path: Path) -> Construct:
     Megatron key. Raises UserError when there is no tree in the file.
     """
     if not isinstance(document, dict):
-        raise UserError(f"{path} must hold a JSON object (node name: parent), but holds {kind_of(document)}: "
-                        "dump again, or give another rank directory")
+        raise UserError(message("construct.no_object",
+                                "{path} must hold a JSON object (node name: parent), but holds {found}: dump again, or give another "
+                                "rank directory",
+                                path=path, found=kind_of(document)))
     stated = MICRO_STEP_KEY in document
     if len(document) == (1 if stated else 0):
-        raise UserError(f"{path} is empty, so there is no tree to draw: dump again with level L0 or mix")
+        raise UserError(message("construct.empty", "{path} is empty, so there is no tree to draw: dump again with level L0 or mix",
+                                path=path))
     names: list[str] = list(document)
     parents: list[Optional[str]] = list(document.values())
     if stated:
@@ -68,12 +72,18 @@ def _mixed(names: list[str], values: list[Any], stated: bool) -> Construct:
         steps.append(step)
     warnings = []
     if malformed:
-        warnings.append("construct.json: a parent must be a name, null or [name, micro step]; what else is there is passed over at "
-                        + listed(list(dict.fromkeys(malformed))))
+        warnings.append(message("construct.parents",
+                                "construct.json: a parent must be a name, null or [name, micro step]; what else is there is passed over at "
+                                "{names}", names=listed(list(dict.fromkeys(malformed)))))
     return Construct(names, parents, steps if stated or max(steps) >= 0 else None, warnings)
+
+
+_NUMBER, _AN_OBJECT = message("kind.number", "a number"), message("kind.object", "an object")
+_KINDS: dict[type, str] = {list: message("kind.list", "a list"), str: message("kind.text", "a text"),
+                           bool: message("kind.boolean", "true or false"), int: _NUMBER, float: _NUMBER,
+                           type(None): message("kind.null", "null")}
 
 
 def kind_of(value: Any) -> str:
     """What a JSON value is, in the words of a message."""
-    kinds: dict[type, str] = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}
-    return kinds.get(type(value), "an object")
+    return _KINDS.get(type(value), _AN_OBJECT)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from converter.errors import UserError
+from converter.messages import message
 
 # Levels of JSON nesting that are read. The interpreter's own limit of 1,000 is below what real dumps may hold.
 DEEPEST_NESTING = 10_000
@@ -41,10 +42,13 @@ def read_file(path: Path) -> tuple[bytearray, int, int]:
             del contents[file.readinto(contents):]
             contents += file.read()
     except FileNotFoundError:
-        raise UserError(f"{path} is not there: give the directory of a rank, which holds dump.json, construct.json and stack.json"
+        raise UserError(message("dump.file_missing",
+                                "{path} is not there: give the directory of a rank, which holds dump.json, construct.json and "
+                                "stack.json",
+                                path=path)
                         ) from None
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise UserError(message("file.unreadable", "{path} cannot be read: {why}", path=path, why=error.strerror or error)) from None
     size, checksum = len(contents), zlib.crc32(contents)
     if contents.startswith(BYTE_ORDER_MARK):
         del contents[:len(BYTE_ORDER_MARK)]
@@ -75,9 +79,10 @@ def parse(contents: bytes | bytearray, path: Path) -> Any:
         text = contents.decode("utf-8")
     except UnicodeDecodeError as error:
         line, column = position(contents, error.start)
-        raise UserError(f"{path}, line {line}, column {column}: not UTF-8 text; is this file a JSON dump?") from None
+        raise UserError(message("json.not_utf8", "{path}, line {line}, column {column}: not UTF-8 text; is this file a JSON dump?",
+                                path=path, line=line, column=column)) from None
     if not text.strip():
-        raise UserError(f"{path} is empty: the dump was not finished; dump again")
+        raise UserError(message("json.empty", "{path} is empty: the dump was not finished; dump again", path=path))
     try:
         with deep_recursion():
             try:
@@ -87,12 +92,15 @@ def parse(contents: bytes | bytearray, path: Path) -> Any:
             except ValueError:  # an integer of more digits than int() takes
                 return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
-        where = f"{path}, line {error.lineno}, column {error.colno}"
+        place = {"path": path, "line": error.lineno, "column": error.colno}
         if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
-            raise UserError(f"{where}: the file ends in the middle of a value: it was cut off; copy it again or dump again") from None
-        raise UserError(f"{where}: not valid JSON: {error.msg}") from None
+            raise UserError(message("json.cut_off", "{path}, line {line}, column {column}: the file ends in the middle of a value: it was "
+                                    "cut off; copy it again or dump again", **place)) from None
+        raise UserError(message("json.invalid", "{path}, line {line}, column {column}: not valid JSON: {why}", **place,
+                                why=error.msg)) from None
     except RecursionError:
-        raise UserError(f"{path}: values are nested deeper than {DEEPEST_NESTING:,} levels") from None
+        raise UserError(message("json.too_deep", "{path}: values are nested deeper than {levels} levels",
+                                path=path, levels=f"{DEEPEST_NESTING:,}")) from None
 
 
 def _integer(digits: str) -> int | str:
@@ -126,10 +134,13 @@ def repeated_keys_warning(file_name: str, keys: tuple[str, ...]) -> list[str]:
     """One warning for the node names that a file holds more than once."""
     if not keys:
         return []
-    return [f"{file_name}: {len(keys)} repeated {'key' if len(keys) == 1 else 'keys'}, the last value counts: {listed(keys)}"]
+    if len(keys) == 1:
+        return [message("dump.repeated_key", "{file}: 1 repeated key, the last value counts: {keys}", file=file_name, keys=listed(keys))]
+    return [message("dump.repeated_keys", "{file}: {count} repeated keys, the last value counts: {keys}", file=file_name, count=len(keys),
+                    keys=listed(keys))]
 
 
 def listed(names: tuple[str, ...] | list[str], most: int = 5) -> str:
     """The first names in quotes, and how many more there are."""
     text = ", ".join(f'"{name}"' for name in names[:most])
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    return text if len(names) <= most else message("and_more", "{names} and {count} more", names=text, count=len(names) - most)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from converter.dumps.json_file import listed
 from converter.errors import UserError
+from converter.messages import GOLDEN, TARGET, message
 
 DUMP_FILE, CONSTRUCT_FILE, STACK_FILE = "dump.json", "construct.json", "stack.json"
 TENSOR_DIRECTORY = "dump_tensor_data"
@@ -24,7 +25,9 @@ _STEP = re.compile(r"step(\d+)", re.ASCII)
 _RANK = re.compile(r"rank(\d*)", re.ASCII)
 _PROCESS = re.compile(r"proc\d+", re.ASCII)
 _FILES = frozenset((DUMP_FILE, CONSTRUCT_FILE, STACK_FILE, TENSOR_DIRECTORY, "debug.json", "dump_error_info.log"))
-_EXPECTED = "give a directory with dump.json and construct.json, or one whose subdirectories are called step0, rank0, … like a dump"
+_EXPECTED = message("dump.expected",
+                    "give a directory with dump.json and construct.json, or one whose subdirectories are called step0, rank0, … like a "
+                    "dump")
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,10 @@ def find_ranks(path: str) -> tuple[list[RankDirectory], list[str]]:
     rank directories some may be unfit to be read: `read_dump` says so, and the others can still be compared.
     """
     if os.path.isfile(path):
-        raise UserError(f"{path} is a file: give the dump directory that it lies in")
+        raise UserError(message("dump.is_file", "{path} is a file: give the dump directory that it lies in", path=path))
     names = _names(path)
     if not names:
-        raise UserError(f"{path} is empty: {_EXPECTED}")
+        raise UserError(message("dump.empty", "{path} is empty: {expected}", path=path, expected=_EXPECTED))
     if not _FILES.isdisjoint(names):
         require_files(path)
         return [RankDirectory(0, 0, path)], []
@@ -60,13 +63,15 @@ def find_ranks(path: str) -> tuple[list[RankDirectory], list[str]]:
             ranks += found
             warnings += passed_over
             if not found:
-                warnings.append(f"{folder} holds no rank directory and is passed over")
+                warnings.append(message("dump.no_rank_in_step", "{path} holds no rank directory and is passed over", path=folder))
         if not ranks:
-            raise UserError(f"{path}: no step holds a rank directory: {_EXPECTED}")
+            raise UserError(message("dump.no_rank_at_all", "{path}: no step holds a rank directory: {expected}",
+                                    path=path, expected=_EXPECTED))
         return _unique(ranks), warnings
     ranks, warnings = _ranks_of_step(path, names, 0)
     if not ranks:
-        raise UserError(f"{path} holds no dump: {_EXPECTED}; found {listed(names)}")
+        raise UserError(message("dump.no_dump", "{path} holds no dump: {expected}; found {names}",
+                                path=path, expected=_EXPECTED, names=listed(names)))
     return _unique(ranks), warnings
 
 
@@ -74,14 +79,23 @@ def require_files(path: str) -> None:
     """Raise UserError when a rank directory lacks one of the files without which there is no graph, or has something else instead."""
     names = _names(path)
     if DUMP_FILE not in names:
-        raise UserError(f"{path} has no {DUMP_FILE}: was the dump finished? {_EXPECTED}")
+        raise UserError(message("dump.no_dump_json", "{path} has no {file}: was the dump finished? {expected}",
+                                path=path, file=DUMP_FILE, expected=_EXPECTED))
     if CONSTRUCT_FILE not in names:
-        raise UserError(f"{path} has no {CONSTRUCT_FILE}, so there is no tree to draw: dump again with level L0 or mix and with extra_info")
+        raise UserError(message("dump.no_construct",
+                                "{path} has no {file}, so there is no tree to draw: dump again with level L0 or mix and with extra_info",
+                                path=path, file=CONSTRUCT_FILE))
     for name in (DUMP_FILE, CONSTRUCT_FILE, STACK_FILE):
         file = os.path.join(path, name)
         if name in names and not os.path.isfile(file):  # to open a pipe would be to wait for ever
-            kind = "a directory" if os.path.isdir(file) else "a pipe or a device" if os.path.exists(file) else "a link to nowhere"
-            raise UserError(f"{file} is no file but {kind}: copy the dump again")
+            kind: str = (
+                message("kind.directory", "a directory")
+                if os.path.isdir(file)
+                else message("kind.pipe", "a pipe or a device")
+                if os.path.exists(file)
+                else message("kind.broken_link", "a link to nowhere")
+            )
+            raise UserError(message("dump.no_file", "{path} is no file but {kind}: copy the dump again", path=file, kind=kind))
 
 
 def _ranks_of_step(path: str, names: list[str], step: int) -> tuple[list[RankDirectory], list[str]]:
@@ -92,8 +106,10 @@ def _ranks_of_step(path: str, names: list[str], step: int) -> tuple[list[RankDir
     if not found:
         processes = [name for name in names if _PROCESS.fullmatch(name) and os.path.isdir(os.path.join(path, name))]
         if len(processes) > 1:
-            raise UserError(f"{path} holds {len(processes)} process directories ({listed(processes)}): only one can be rank 0; "
-                            "give one of them, or rename them to rank0, rank1, …")
+            raise UserError(message("dump.processes",
+                                    "{path} holds {count} process directories ({names}): only one can be rank 0; give one of them, or "
+                                    "rename them to rank0, rank1, …",
+                                    path=path, count=len(processes), names=listed(processes)))
         found = [(0, name) for name in processes]
     ranks = []
     warnings = _passed_over(path, names, [name for _, name in found])
@@ -103,7 +119,7 @@ def _ranks_of_step(path: str, names: list[str], step: int) -> tuple[list[RankDir
         if DUMP_FILE in content or CONSTRUCT_FILE in content:
             ranks.append(RankDirectory(step, rank, folder))
         else:
-            warnings.append(f"{folder} holds no dump.json and is passed over")
+            warnings.append(message("dump.rank_without_dump", "{path} holds no dump.json and is passed over", path=folder))
     return ranks, warnings
 
 
@@ -122,7 +138,9 @@ def _unique(ranks: list[RankDirectory]) -> list[RankDirectory]:
     ranks = sorted(ranks, key=lambda found: (found.step, found.rank))
     for first, second in zip(ranks, ranks[1:]):
         if (first.step, first.rank) == (second.step, second.rank):
-            raise UserError(f"{first.path} and {second.path} are both step {first.step}, rank {first.rank}: rename or remove one of them")
+            raise UserError(message("dump.same_rank",
+                                    "{path} and {other} are both step {step}, rank {rank}: rename or remove one of them",
+                                    path=first.path, other=second.path, step=first.step, rank=first.rank))
     return ranks
 
 
@@ -131,9 +149,9 @@ def _names(path: str) -> list[str]:
     try:
         names = os.listdir(path)
     except FileNotFoundError:
-        raise UserError(f"{path} is not there: check the path of the dump") from None
+        raise UserError(message("dump.missing", "{path} is not there: check the path of the dump", path=path)) from None
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise UserError(message("file.unreadable", "{path} cannot be read: {why}", path=path, why=error.strerror or error)) from None
     return sorted((name for name in names if not name.startswith(".")), key=natural_key)
 
 
@@ -145,7 +163,8 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
 
 def _passed_over(path: str, names: list[str], used: list[str]) -> list[str]:
     rest = [name for name in names if name not in set(used)]
-    return [f"{path}: passed over, no part of a dump: {listed(rest)}"] if rest and used else []
+    return [message("dump.passed_over", "{path}: passed over, no part of a dump: {names}",
+                    path=path, names=listed(rest))] if rest and used else []
 
 
 def pair_ranks(target: list[RankDirectory], golden: list[RankDirectory],
@@ -159,17 +178,19 @@ def pair_ranks(target: list[RankDirectory], golden: list[RankDirectory],
     others = {(found.step, found.rank): found for found in golden}
     pairs = [(found, others[found.step, found.rank]) for found in target if (found.step, found.rank) in others]
     if not pairs:
-        raise UserError(f"the two sides have no step and rank in common: target has {_told(target)}; golden has {_told(golden)}; "
-                        "give the directories of single ranks to compare them whatever their numbers")
+        raise UserError(message("dump.no_common_rank",
+                                "the two sides have no step and rank in common: target has {target}; golden has {golden}; give the "
+                                "directories of single ranks to compare them whatever their numbers",
+                                target=_told(target), golden=_told(golden)))
     both = {(found.step, found.rank) for found, _ in pairs}
     warnings = []
-    for side, ranks in (("target", target), ("golden", golden)):
+    for side, ranks in ((TARGET, target), (GOLDEN, golden)):
         alone = [found for found in ranks if (found.step, found.rank) not in both]
         if alone:
-            warnings.append(f"only the {side} side has {_told(alone)}: not compared")
+            warnings.append(message("dump.only_one_side", "only the {side} side has {ranks}: not compared", side=side, ranks=_told(alone)))
     return pairs, warnings
 
 
 def _told(ranks: list[RankDirectory], most: int = 4) -> str:
     text = ", ".join(f"step {found.step} rank {found.rank}" for found in ranks[:most])
-    return text if len(ranks) <= most else f"{text} and {len(ranks) - most} more"
+    return text if len(ranks) <= most else message("and_more", "{names} and {count} more", names=text, count=len(ranks) - most)

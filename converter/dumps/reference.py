@@ -15,6 +15,7 @@ from converter.dumps.json_file import parse, read_file, repeated_keys_warning
 from converter.dumps.layout import CONSTRUCT_FILE, DUMP_FILE, require_files
 from converter.dumps.leaf import GROUP_KEYS, Row, flatten_entry, is_parameters_grad
 from converter.errors import UserError
+from converter.messages import message
 
 
 def read_dump(directory: Union[str, os.PathLike[str]]) -> Dump:
@@ -54,12 +55,16 @@ def load(path: Path, inputs: list[FileRecord]) -> Any:
 def _data_of(header: Any, path: Path) -> Any:
     """The object `data` of a decoded dump.json."""
     if not isinstance(header, dict):
-        raise UserError(f"{path} must hold a JSON object with the key data, but holds {kind_of(header)}: "
-                        "dump again, or give another rank directory")
+        raise UserError(message("dump.no_object",
+                                "{path} must hold a JSON object with the key data, but holds {found}: dump again, or give another rank "
+                                "directory",
+                                path=path, found=kind_of(header)))
     if "data" not in header:
-        raise UserError(f"{path} has no key data: it is no dump.json of a statistics, tensor or structure dump")
+        raise UserError(message("dump.no_data", "{path} has no key data: it is no dump.json of a statistics, tensor or structure dump",
+                                path=path))
     if not isinstance(header["data"], dict):
-        raise UserError(f"{path}, key data: must be an object (node name: entry), but is {kind_of(header['data'])}")
+        raise UserError(message("dump.data_no_object", "{path}, key data: must be an object (node name: entry), but is {found}",
+                                path=path, found=kind_of(header['data'])))
     return header["data"]
 
 

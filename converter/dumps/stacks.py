@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from converter.dumps.construct import kind_of
 from converter.dumps.json_file import listed
+from converter.messages import message
 
 Stack = tuple[str, ...]
 
@@ -22,7 +23,8 @@ def read_stacks(document: Any, index: dict[str, int], names: list[str]) -> tuple
     """
     stack = np.full(len(names), -1, dtype=np.int32)
     if not isinstance(document, dict):
-        return [], stack, [f"stack.json must hold a JSON object, but holds {kind_of(document)}; call stacks are left out"]
+        return [], stack, [message("stack.no_object", "stack.json must hold a JSON object, but holds {found}; call stacks are left out",
+                                   found=kind_of(document))]
     ids: dict[Stack, int] = {}
     nodes: list[int] = []
     numbers: list[int] = []
@@ -44,7 +46,8 @@ def read_stacks(document: Any, index: dict[str, int], names: list[str]) -> tuple
         numbers += [number] * len(known)
     stack[nodes] = numbers
     _share_with_backward(stack, index, names)
-    warnings = [f"stack.json: malformed stacks are left out: {listed(malformed)}"] if malformed else []
+    warnings = [message("stack.malformed", "stack.json: malformed stacks are left out: {names}",
+                        names=listed(malformed))] if malformed else []
     return list(ids), stack, warnings
 
 

@@ -314,12 +314,24 @@ class Text(_message.Message):
     def __init__(self, en: _Optional[str] = ..., zh: _Optional[str] = ...) -> None: ...
 
 class Message(_message.Message):
-    __slots__ = ("text", "code")
+    __slots__ = ("text", "code", "arguments")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     CODE_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     text: Text
     code: str
-    def __init__(self, text: _Optional[_Union[Text, _Mapping]] = ..., code: _Optional[str] = ...) -> None: ...
+    arguments: _containers.RepeatedCompositeFieldContainer[Argument]
+    def __init__(self, text: _Optional[_Union[Text, _Mapping]] = ..., code: _Optional[str] = ..., arguments: _Optional[_Iterable[_Union[Argument, _Mapping]]] = ...) -> None: ...
+
+class Argument(_message.Message):
+    __slots__ = ("name", "text", "parts")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    text: str
+    parts: _containers.RepeatedCompositeFieldContainer[Message]
+    def __init__(self, name: _Optional[str] = ..., text: _Optional[str] = ..., parts: _Optional[_Iterable[_Union[Message, _Mapping]]] = ...) -> None: ...
 
 class ReasonText(_message.Message):
     __slots__ = ("code", "id", "text", "severity")
@@ -388,18 +400,20 @@ class MappingRule(_message.Message):
     def __init__(self, scope: _Optional[str] = ..., source: _Optional[str] = ..., target: _Optional[str] = ..., line: _Optional[int] = ..., hits: _Optional[int] = ...) -> None: ...
 
 class Proposal(_message.Message):
-    __slots__ = ("target_nodes", "golden_nodes", "relation", "confidence", "evidence")
+    __slots__ = ("target_nodes", "golden_nodes", "relation", "confidence", "evidence", "evidence_message")
     TARGET_NODES_FIELD_NUMBER: _ClassVar[int]
     GOLDEN_NODES_FIELD_NUMBER: _ClassVar[int]
     RELATION_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     target_nodes: _containers.RepeatedScalarFieldContainer[int]
     golden_nodes: _containers.RepeatedScalarFieldContainer[int]
     relation: Relation
     confidence: float
     evidence: str
-    def __init__(self, target_nodes: _Optional[_Iterable[int]] = ..., golden_nodes: _Optional[_Iterable[int]] = ..., relation: _Optional[_Union[Relation, str]] = ..., confidence: _Optional[float] = ..., evidence: _Optional[str] = ...) -> None: ...
+    evidence_message: Message
+    def __init__(self, target_nodes: _Optional[_Iterable[int]] = ..., golden_nodes: _Optional[_Iterable[int]] = ..., relation: _Optional[_Union[Relation, str]] = ..., confidence: _Optional[float] = ..., evidence: _Optional[str] = ..., evidence_message: _Optional[_Union[Message, _Mapping]] = ...) -> None: ...
 
 class Strings(_message.Message):
     __slots__ = ("utf8", "end")
@@ -442,7 +456,7 @@ class NodeDtypes(_message.Message):
     def __init__(self, dtype: _Optional[bytes] = ..., names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Pairs(_message.Message):
-    __slots__ = ("pair_count", "target_count", "target_delta", "golden_count", "golden_delta", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases", "layouts")
+    __slots__ = ("pair_count", "target_count", "target_delta", "golden_count", "golden_delta", "relation", "how", "confidence", "evidence", "evidence_texts", "aliases", "layouts", "evidence_messages")
     PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]
     TARGET_COUNT_FIELD_NUMBER: _ClassVar[int]
     TARGET_DELTA_FIELD_NUMBER: _ClassVar[int]
@@ -455,6 +469,7 @@ class Pairs(_message.Message):
     EVIDENCE_TEXTS_FIELD_NUMBER: _ClassVar[int]
     ALIASES_FIELD_NUMBER: _ClassVar[int]
     LAYOUTS_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_MESSAGES_FIELD_NUMBER: _ClassVar[int]
     pair_count: int
     target_count: bytes
     target_delta: bytes
@@ -467,7 +482,8 @@ class Pairs(_message.Message):
     evidence_texts: _containers.RepeatedScalarFieldContainer[str]
     aliases: _containers.RepeatedCompositeFieldContainer[Alias]
     layouts: _containers.RepeatedCompositeFieldContainer[GroupLayout]
-    def __init__(self, pair_count: _Optional[int] = ..., target_count: _Optional[bytes] = ..., target_delta: _Optional[bytes] = ..., golden_count: _Optional[bytes] = ..., golden_delta: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ..., aliases: _Optional[_Iterable[_Union[Alias, _Mapping]]] = ..., layouts: _Optional[_Iterable[_Union[GroupLayout, _Mapping]]] = ...) -> None: ...
+    evidence_messages: _containers.RepeatedCompositeFieldContainer[Message]
+    def __init__(self, pair_count: _Optional[int] = ..., target_count: _Optional[bytes] = ..., target_delta: _Optional[bytes] = ..., golden_count: _Optional[bytes] = ..., golden_delta: _Optional[bytes] = ..., relation: _Optional[bytes] = ..., how: _Optional[bytes] = ..., confidence: _Optional[bytes] = ..., evidence: _Optional[bytes] = ..., evidence_texts: _Optional[_Iterable[str]] = ..., aliases: _Optional[_Iterable[_Union[Alias, _Mapping]]] = ..., layouts: _Optional[_Iterable[_Union[GroupLayout, _Mapping]]] = ..., evidence_messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ...) -> None: ...
 
 class GroupLayout(_message.Message):
     __slots__ = ("pair", "kind", "heads", "kv_heads", "shards")

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from converter.graphfile import graph_pb2
 from converter.graphfile.columns import F32, I32, U8, U32, ColumnError, clean, pack, unpack
+from converter.graphfile.messages import decode_message, encode_message
 from converter.judge.verdict import Verdicts
 from converter.match.pairing import How, Layout, Pair, Pairing, Relation, RuleHits
 
@@ -24,6 +25,7 @@ def encode_pairs(pairing: Pairing) -> graph_pb2.Pairs:
         confidence=pack(np.rint(np.clip(pairing.confidence, 0.0, 1.0) * 255), U8),
         evidence=pack(pairing.evidence, U32),
         evidence_texts=map(clean, pairing.evidence_texts),
+        evidence_messages=[encode_message(text, with_text=False) for text in pairing.evidence_texts],
         aliases=[
             graph_pb2.Alias(golden_class=golden_class, target=target, golden=golden)
             for (golden_class, target), golden in pairing.aliases.items()
@@ -51,18 +53,24 @@ def decode_pairs(message: graph_pb2.Pairs, summary: graph_pb2.Summary, target_co
         how=unpack(message.how, U8, count),
         confidence=unpack(message.confidence, U8, count).astype(np.float32) / np.float32(255),
         evidence=unpack(message.evidence, U32, count).astype(np.int32),
-        evidence_texts=list(message.evidence_texts),
+        evidence_texts=_evidence_texts(message),
         pair_of_target=_pair_of(target_nodes, target_end, target_count),
         pair_of_golden=_pair_of(golden_nodes, golden_end, golden_count),
         aliases={(alias.golden_class, alias.target): alias.golden for alias in message.aliases},
         proposals=[
             Pair(tuple(proposal.target_nodes), tuple(proposal.golden_nodes), Relation(proposal.relation), How.STRUCTURAL,
-                 proposal.confidence, proposal.evidence)
+                 proposal.confidence, decode_message(proposal.evidence_message, proposal.evidence))
             for proposal in summary.proposals
         ],
         layouts={entry.pair: Layout(entry.kind, entry.heads, entry.kv_heads, entry.shards) for entry in message.layouts},
         rules=[RuleHits(rule.scope, rule.source, rule.target, rule.line, rule.hits) for rule in summary.mapping.rules],
     )
+
+
+def _evidence_texts(message: graph_pb2.Pairs) -> list[str]:
+    if len(message.evidence_messages) != len(message.evidence_texts):  # written before there were codes
+        return list(message.evidence_texts)
+    return [decode_message(encoded, text) for encoded, text in zip(message.evidence_messages, message.evidence_texts)]
 
 
 def _nodes(data: bytes, end: NDArray[np.int32]) -> NDArray[np.int32]:

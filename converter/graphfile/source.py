@@ -9,6 +9,7 @@ from typing import Any
 from converter.errors import UserError
 from converter.graphfile import errors
 from converter.graphfile.container import ReadRange
+from converter.messages import message
 
 # Under which of these a file system of fsspec tells when, or which, state of a file this is.
 CHANGE_KEYS = ("mtime", "LastModified", "last_modified", "updated", "ETag", "created")
@@ -79,9 +80,12 @@ def remote_files(address: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise UserError(f"{address}: reading {scheme}:// needs fsspec. Run: pip install \"tb_graph_ascend[remote]\"") from None
+        raise UserError(message("source.needs_fsspec",
+                                '{address}: reading {scheme}:// needs fsspec. Run: pip install "tb_graph_ascend[remote]"',
+                                address=address, scheme=scheme)) from None
     try:
         files, path = fsspec.core.url_to_fs(address)
     except (ImportError, ValueError) as problem:
-        raise UserError(f"{address}: {scheme}:// cannot be reached: {problem}") from None
+        raise UserError(message("source.unreachable", "{address}: {scheme}:// cannot be reached: {why}",
+                                address=address, scheme=scheme, why=problem)) from None
     return files, str(path)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from converter.graphfile import graph_pb2
 from converter.graphfile.columns import clean
 from converter.graphfile.content import GraphContent, GraphSide
+from converter.graphfile.messages import encode_message
 from converter.judge.reasons import CATALOGUE
 from converter.judge.verdict import Cause, FirstDivergence, Status, Verdicts
 from converter.match.pairing import How
@@ -28,7 +29,7 @@ def encode_summary(content: GraphContent) -> graph_pb2.Summary:
         target=_side(target, pairing.pair_of_target if pairing else None),
         mode=content.comparison.mode if content.comparison else target.origin.task,
         micro_steps=max(1, target.tree.micro_steps, golden.tree.micro_steps if golden else 1),
-        warnings=[graph_pb2.Message(text=_text(text, text)) for text in content.warnings],
+        warnings=map(encode_message, content.warnings),
         provenance=_provenance(content),
         overflow_check=content.overflow_check,
     )
@@ -43,7 +44,8 @@ def encode_summary(content: GraphContent) -> graph_pb2.Summary:
                                       hits=rule.hits)
         for pair in pairing.proposals:
             message.proposals.add(target_nodes=pair.target, golden_nodes=pair.golden, relation=int(pair.relation),
-                                  confidence=pair.confidence, evidence=clean(pair.evidence))
+                                  confidence=pair.confidence, evidence=clean(pair.evidence),
+                                  evidence_message=encode_message(pair.evidence, with_text=False))
     if content.comparison is not None:
         message.compared_tensors = int(np.count_nonzero((content.comparison.target_row >= 0) & (content.comparison.golden_row >= 0)))
     if content.verdicts is not None and golden is not None:

@@ -18,6 +18,7 @@ from converter.judge.sentences import divergence_sentence
 from converter.judge.tied import without_tied_gradients
 from converter.judge.verdict import Cause, FirstDivergence, ParameterDifference, Status, Verdicts
 from converter.match.pairing import Pairing
+from converter.messages import message
 from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
@@ -98,7 +99,9 @@ def _first_findings(
 def _noise_message(rows: RowVerdicts) -> list[str]:
     if rows.noise_factor < 1.05:
         return []
-    return [f"tolerances widened {rows.noise_factor:.2g} times: the part of the run before the first divergence shows that much noise"]
+    return [message("verdict.noise",
+                    "tolerances widened {factor} times: the part of the run before the first divergence shows that much noise",
+                    factor=f"{rows.noise_factor:.2g}")]
 
 
 def _with_collections(pairs: PairFacts, cause: NDArray[np.uint8], target: Graph) -> NDArray[np.uint8]:

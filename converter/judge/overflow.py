@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from converter.dumps.columns import NORM, PRESENT_NORM, LeafKind, Role
 from converter.errors import UserError
+from converter.messages import message
 from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
@@ -72,9 +73,10 @@ def read_rules(text: str, file: str) -> OverflowRules:
             views=frozenset(map(str, content["views"])),
         )
     except yaml.YAMLError as error:
-        raise UserError(f"{file}: not YAML: {error}") from error
+        raise UserError(message("overflow.no_yaml", "{file}: not YAML: {why}", file=file, why=error)) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{file}: {error} is missing or wrong: compare with the shipped overflow.yaml") from error
+        raise UserError(message("overflow.wrong", "{file}: {why} is missing or wrong: compare with the shipped overflow.yaml",
+                                file=file, why=error)) from error
 
 
 def _placeholder(entry: dict[str, Any]) -> Placeholder:

@@ -11,6 +11,7 @@ from converter.judge.policy_files import Document, collect, shipped_policies, ti
 from converter.judge.policy_rules import PolicyRule
 from converter.judge.policy_source import TOLERANCES, Value, every_key
 from converter.judge.reasons import CATALOGUE
+from converter.messages import message
 from converter.yaml_source import error_at
 
 __all__ = ["MsprobeThresholds", "Policy", "PolicyRule", "Tolerance", "load_policy", "shipped_policies"]
@@ -137,8 +138,10 @@ def _check_complete(values: dict[str, Value], title: str, engine: str) -> None:
         if key in values or section in _MAY_BE_LEFT_OUT or (section == "msprobe" and engine != "msprobe"):
             continue
         base = "msprobe" if section == "msprobe" else "default"
-        raise UserError(f"{title}: '{key}' is missing: write it, or begin the file with 'extends: {base}' to take from there "
-                        "what the file does not say")
+        raise UserError(message("policy.key_missing",
+                                "{file}: '{key}' is missing: write it, or begin the file with 'extends: {base}' to take from there "
+                                "what the file does not say",
+                                file=title, key=key, base=base))
 
 
 def _check_order(values: dict[str, Value], documents: list[Document]) -> None:
@@ -150,5 +153,7 @@ def _check_order(values: dict[str, Value], documents: list[Document]) -> None:
             continue
         place = min((error, warning), key=lambda value: titles.index(value.file))  # the file that the user is writing
         raise error_at(place.file, place.line, place.column,
-                       f"tolerances of {dtype}: 'error' ({error.value:g}) is below 'warning' ({warning.value:g}): an error is the larger "
-                       "difference, so raise 'error' or lower 'warning'")
+                       message("policy.order",
+                               "tolerances of {dtype}: 'error' ({error}) is below 'warning' ({warning}): an error is the larger "
+                               "difference, so raise 'error' or lower 'warning'",
+                               dtype=dtype, error=f"{error.value:g}", warning=f"{warning.value:g}"))

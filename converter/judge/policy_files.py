@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Optional, cast
 
 from converter.errors import UserError
 from converter.judge.policy_source import Value, read_values
-from converter.judge.policy_values import did_you_mean
-from converter.yaml_source import decode_text, error_at
+from converter.messages import message
+from converter.yaml_source import decode_text, did_you_mean, error_at
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -49,7 +49,12 @@ def title_stem(title: str) -> str:
 def _collect(name: str, asked: Optional[Value], inside: tuple[str, ...]) -> tuple[list[Document], dict[str, Value]]:
     document = _find(name, asked)
     if asked is not None and document.identity in inside:
-        raise error_at(asked.file, asked.line, asked.column, f"'{name}' in turn extends this policy: extend another one, or none")
+        raise error_at(
+            asked.file,
+            asked.line,
+            asked.column,
+            message("policy.circle", "'{name}' in turn extends this policy: extend another one, or none", name=name),
+        )
     own = read_values(document.text, document.title)
     if "extends" not in own:
         return [document], own
@@ -74,16 +79,18 @@ def _find(name: str, asked: Optional[Value]) -> Document:
 
 
 def _not_found(name: str, path: str, problem: OSError, shipped: list[str]) -> str:
-    listed = f"the shipped policies are {', '.join(shipped)}"
+    listed = message("policy.shipped", "the shipped policies are {names}", names=tuple(shipped))
     if isinstance(problem, IsADirectoryError):
-        return f"policy {path} is a directory: give a YAML file in it; {listed}"
+        return message("policy.is_directory", "policy {path} is a directory: give a YAML file in it; {advice}", path=path, advice=listed)
     if not isinstance(problem, FileNotFoundError):
-        return f"policy file {path} cannot be read: {problem.strerror or problem}"
+        return message("policy.unreadable", "policy file {path} cannot be read: {why}", path=path, why=problem.strerror or problem)
     if os.path.dirname(name) or name.endswith(_SUFFIXES):
-        return f"policy file {path} does not exist: check the path; {listed}"
+        return message("policy.missing", "policy file {path} does not exist: check the path; {advice}", path=path, advice=listed)
     advice = did_you_mean(name, shipped)
-    guess = f"{advice[0].upper()}{advice[1:]} " if advice.startswith("did") else ""
-    return f"there is no policy '{name}'. {guess}Give the path of a file; {listed}"
+    if advice.startswith("did"):
+        return message("policy.unknown_close", "there is no policy '{name}': {advice} Or give the path of a file; {shipped}",
+                       name=name, advice=advice, shipped=listed)
+    return message("policy.unknown", "there is no policy '{name}'. Give the path of a file; {shipped}", name=name, shipped=listed)
 
 
 def _directory() -> Traversable:

@@ -9,8 +9,9 @@ from typing import Optional
 import yaml
 
 from converter.compare.dtypes import EPSILON, canonical, category
-from converter.judge.policy_values import did_you_mean, read_items, read_names, read_number, read_pattern, read_word, said
-from converter.yaml_source import Node, check_tag, entries, error_at, error_in
+from converter.judge.policy_values import read_items, read_names, read_number, read_pattern, read_word, said
+from converter.messages import message
+from converter.yaml_source import Node, check_tag, did_you_mean, entries, error_at, error_in
 
 ROLES = ("input", "parameter", "output", "gradient")
 _KEYS = ("nodes", "roles", "dtypes", "warning", "error")
@@ -42,7 +43,8 @@ def read_rules(node: Node, key: str, file: str) -> tuple[PolicyRule, ...]:
 
 def _rule(node: Node, key: str, file: str) -> PolicyRule:
     if not isinstance(node, yaml.MappingNode):
-        raise error_in(file, node, f"each entry of '{key}' holds {', '.join(_KEYS)}, but {said(node)} stands here")
+        raise error_in(file, node, message("policy.rule_no_block", "each entry of '{key}' holds {keys}, but {found} stands here",
+                                           key=key, keys=tuple(_KEYS), found=said(node)))
     check_tag(node, file)
     nodes = re.compile("")
     roles: frozenset[str] = frozenset()
@@ -58,13 +60,24 @@ def _rule(node: Node, key: str, file: str) -> PolicyRule:
         elif entry.key in ("warning", "error"):
             limits[entry.key] = read_number(entry.value, entry.key, file, endless=True)
         else:
-            raise error_at(file, entry.line, entry.column, f"'{entry.key}' means nothing in a rule: {did_you_mean(entry.key, _KEYS)}")
+            raise error_at(
+                file,
+                entry.line,
+                entry.column,
+                message(
+                    "policy.rule_key", "'{key}' means nothing in a rule: {advice}", key=entry.key, advice=did_you_mean(entry.key, _KEYS)
+                ),
+            )
     if not limits:
-        raise error_in(file, node, "this rule sets nothing: write 'warning', 'error' or both; nodes that are not to be judged "
-                                   "at all belong into 'ignore'")
+        raise error_in(file, node, message("policy.rule_empty",
+                                           "this rule sets nothing: write 'warning', 'error' or both; nodes that are not to be judged "
+                                           "at all belong into 'ignore'"))
     warning, error = limits.get("warning"), limits.get("error")
     if warning is not None and error is not None and error < warning:
-        raise error_in(file, node, f"'error' is {error:g} and 'warning' {warning:g} in this rule: an error is the larger one, swap them")
+        raise error_in(file, node, message("policy.rule_order",
+                                           "'error' is {error} and 'warning' {warning} in this rule: an error is the larger one, swap "
+                                           "them",
+                                           error=f"{error:g}", warning=f"{warning:g}"))
     return PolicyRule(nodes, roles, dtypes, warning, error, int(node.start_mark.line) + 1)
 
 
@@ -75,6 +88,7 @@ def _dtypes(node: Node, file: str) -> frozenset[str]:
         name = canonical(text)
         if name not in _GROUPS and category(name) == "other":
             known = (*EPSILON, *_INTEGERS, "bool", *_GROUPS)
-            raise error_in(file, item, f"dtype '{text}' is not known: {did_you_mean(name, known)}")
+            raise error_in(file, item, message("policy.dtype", "dtype '{text}' is not known: {advice}",
+                                               text=text, advice=did_you_mean(name, known)))
         found.update(_GROUPS.get(name, (name,)))
     return frozenset(found)

@@ -10,9 +10,10 @@ import yaml
 
 from converter.errors import UserError
 from converter.judge.policy_rules import read_rules
-from converter.judge.policy_values import did_you_mean, read_names, read_number, read_patterns, read_text, read_word, said
+from converter.judge.policy_values import read_names, read_number, read_patterns, read_text, read_word, said
 from converter.judge.reasons import CATALOGUE, DECOMPOSITION, IGNORED, OTHER_CODE
-from converter.yaml_source import Node, check_tag, compose, entries, error_at, error_in, is_empty
+from converter.messages import message
+from converter.yaml_source import Node, check_tag, compose, did_you_mean, entries, error_at, error_in, is_empty
 
 SEVERITIES = ("note", "warning", "error", "not_comparable")
 ENGINES = ("scale_aware", "msprobe")
@@ -87,7 +88,8 @@ def read_values(text: str, file: str) -> dict[str, Value]:
     """
     root = compose(text, file)
     if root is None or is_empty(root):
-        raise UserError(f"{file}: the file is empty: write 'extends: default' and below it what is to differ")
+        raise UserError(message("policy.empty", "{file}: the file is empty: write 'extends: default' and below it what is to differ",
+                                file=file))
     found: dict[str, Value] = {}
     _mapping(root, SCHEMA, "", file, found)
     return found
@@ -95,15 +97,23 @@ def read_values(text: str, file: str) -> dict[str, Value]:
 
 def _mapping(node: Node, schema: Schema, above: str, file: str, found: dict[str, Value]) -> None:
     if not isinstance(node, yaml.MappingNode):
-        place = f"'{above}'" if above else "a policy file"
-        raise error_in(file, node, f"{place} holds 'key: value' with the keys {', '.join(schema)}, but {said(node)} stands here")
+        place = f"'{above}'" if above else message("policy.file", "a policy file")
+        raise error_in(file, node, message("policy.no_block", "{place} holds 'key: value' with the keys {keys}, but {found} stands here",
+                                           place=place, keys=tuple(schema), found=said(node)))
     check_tag(node, file)
     for entry in entries(node, file):
         key = entry.key.strip()
         path = f"{above}.{key}" if above else key
         if key not in schema:
-            where = f"in '{above}'" if above else "in a policy"
-            raise error_at(file, entry.line, entry.column, f"'{key}' means nothing {where}: {did_you_mean(key, schema)}")
+            where = message("policy.in_key", "in '{key}'", key=above) if above else message("policy.in_policy", "in a policy")
+            raise error_at(
+                file,
+                entry.line,
+                entry.column,
+                message(
+                    "policy.unknown_key", "'{key}' means nothing {where}: {advice}", key=key, where=where, advice=did_you_mean(key, schema)
+                ),
+            )
         reader = schema[key]
         if isinstance(reader, Mapping):
             _mapping(entry.value, reader, path, file, found)

@@ -9,14 +9,17 @@ import numpy as np
 from converter.dumps.columns import LeafKind, Role
 from converter.match.api_names import api_key
 from converter.match.modules import TensorFeature, node_tensors
-from converter.match.pairing import EQUAL_OUTPUTS, How, Pair, Relation
+from converter.match.pairing import EQUAL_OUTPUTS, SAME_NAME, How, Pair, Relation
 from converter.match.sequence import align_by_key
+from converter.messages import message
 from converter.tree.columns import Direction, NodeKind
 from converter.tree.graph import Graph
 
 INPUT_ROLES = (Role.INPUT, Role.KWARG)
 ROOT_KINDS = (NodeKind.ROOT, NodeKind.API_COLLECTION, NodeKind.UNPLACED)
 Place = tuple[int, int]
+
+SAME_PLACE = message("evidence.same_place", "same API in the same place of the call sequence")
 
 
 @dataclass(frozen=True)
@@ -149,8 +152,8 @@ def _pair(target: _Side, golden: _Side, a: int, b: int, same_code: bool) -> Pair
     if not same_code:
         return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.8, EQUAL_OUTPUTS)
     if target.names[a] == golden.names[b]:
-        return Pair((a,), (b,), Relation.SAME, How.EXACT, 1.0, "same name")
-    return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.9, "same API in the same place of the call sequence")
+        return Pair((a,), (b,), Relation.SAME, How.EXACT, 1.0, SAME_NAME)
+    return Pair((a,), (b,), Relation.SAME, How.FUZZY, 0.9, SAME_PLACE)
 
 
 def _align(target: _Side, golden: _Side, left: list[int], right: list[int], same_code: bool) -> list[tuple[int, int]]:

@@ -20,12 +20,15 @@ from converter.match.api_sequences import pair_apis
 from converter.match.assemble import assemble
 from converter.match.calls import pair_calls
 from converter.match.modules import ModuleTable, module_table
-from converter.match.pairing import How, Layout, Pair, Pairing, Relation, RuleHits
+from converter.match.pairing import SAME_NAME, How, Layout, Pair, Pairing, Relation, RuleHits
 from converter.match.paths import PathPair, normalised_paths, same_paths
 from converter.match.repeats import renumbered_modules
 from converter.match.structural import structural_pairs
+from converter.messages import message
 from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
+
+BETWEEN_MODULES = message("evidence.between_modules", "between the same modules")
 
 METHODS = ("auto", "exact", "fuzzy", "mapping")
 
@@ -122,7 +125,7 @@ def _equal_names(target: Graph, golden: Graph, given: list[Pair]) -> list[Pair]:
         if other > 0 and partner.get(int(target.tree.parent[node]), -1) == int(golden.tree.parent[other]):
             partner[node] = other
             if node not in taken and other not in taken_golden:
-                pairs.append(Pair((node,), (other,), Relation.SAME, How.EXACT, 1.0, "same name"))
+                pairs.append(Pair((node,), (other,), Relation.SAME, How.EXACT, 1.0, SAME_NAME))
     return pairs
 
 
@@ -198,7 +201,7 @@ def _collections(target: Graph, golden: Graph, modules: list[Pair], taken: set[i
                         Relation.SAME,
                         How.EXACT if same else How.FUZZY,
                         1.0 if same else 0.9,
-                        "same name" if same else "between the same modules",
+                        SAME_NAME if same else BETWEEN_MODULES,
                     )
                 )
     return pairs

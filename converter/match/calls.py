@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Optional
 
 from converter.match.modules import ModuleTable
-from converter.match.pairing import How, Pair
+from converter.match.pairing import SAME_PATH, How, Pair
 from converter.match.paths import PathPair
+from converter.messages import message
 from converter.tree.columns import FLAG_RECOMPUTED, Direction, NodeKind, Tree
+
+OTHER_NUMBER = message("evidence.other_number", "same path, call numbers differ")
 
 CallKey = tuple[bool, int, bool, int]  # (is a gradient, direction, recomputed, micro step)
 
@@ -54,7 +57,7 @@ def pair_calls(
                 how, evidence = path.how, path.evidence
                 if exact and names[nodes[0]] != golden_names[golden_nodes[0]]:
                     same_number = numbers[nodes[0]] == golden_numbers[golden_nodes[0]]
-                    how, evidence = How.NORMALISED, "same path" if same_number else "same path, call numbers differ"
+                    how, evidence = How.NORMALISED, SAME_PATH if same_number else OTHER_NUMBER
                 pairs.append(Pair(nodes, golden_nodes, path.relation, how, path.confidence, evidence))
                 for node in nodes:
                     partner[node] = golden_nodes[0]

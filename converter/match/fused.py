@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from converter.match.component_words import component_similarity, phrase
 from converter.match.modules import ModuleTable
-from converter.match.similarity import Fit
+from converter.match.similarity import EQUAL_INPUT, Fit
+from converter.messages import joined, message
 
 MOST_PARTS = 8
-SAME_NORM = "weights put together have the same norm"
+SAME_NORM = message("evidence.same_norm", "weights put together have the same norm")
 WIDEST_GAP = 4  # modules that may stand between two parts (an activation between gate and up, a norm behind each of q and k)
 
 # Without shapes (structure dumps) only these names are taken for fused layers.
@@ -115,7 +116,10 @@ def _same_input(table: ModuleTable, a: int, b: int) -> bool:
 def _fit(whole_side: ModuleTable, module: int, part_side: ModuleTable, chosen: list[int], weight: tuple[int, ...], axis: int) -> Fit:
     extents = [_weight(part_side, part) for part in chosen]
     total = " + ".join(str(shape[axis]) for shape in extents if shape is not None)
-    evidence = [f"{'out' if axis == 0 else 'in'} features {total} = {weight[axis]}"]
+    evidence: list[str] = [
+        message("evidence.out_features", "out features {parts} = {whole}", parts=total, whole=weight[axis]) if axis == 0
+        else message("evidence.in_features", "in features {parts} = {whole}", parts=total, whole=weight[axis])
+    ]
     score = 5.0
     parameters = whole_side.features(module).parameters
     norms = [
@@ -133,7 +137,7 @@ def _fit(whole_side: ModuleTable, module: int, part_side: ModuleTable, chosen: l
     whole_inputs, part_inputs = whole_side.features(module).inputs, part_side.features(chosen[0]).inputs
     if whole_inputs and part_inputs and whole_inputs[0].agrees(part_inputs[0]):
         score += 2.0
-        evidence.append("equal input statistics")
+        evidence.append(EQUAL_INPUT)
     names = max(component_similarity(whole_side.component(module), part_side.component(part)) for part in chosen)
     if names >= 0.5:
         score += 2.0
@@ -142,7 +146,7 @@ def _fit(whole_side: ModuleTable, module: int, part_side: ModuleTable, chosen: l
     part_biases = [any(len(tensor.shape) == 1 for tensor in part_side.features(part).parameters) for part in chosen]
     if biases != all(part_biases) and biases != any(part_biases):
         score -= 2.0
-    return Fit(score, "; ".join(evidence))
+    return Fit(score, joined(evidence))
 
 
 def _group_by_phrase(
@@ -163,7 +167,8 @@ def _group_by_phrase(
         return None
     chosen = tuple(sorted(position_of[name] for name in names))
     shapes = [part_weight[position] for position in chosen]
-    text = f"{whole_side.component(module)} is {' + '.join(part_side.component(parts[p]) for p in chosen)} by name"
+    text = message("evidence.parts_by_name", "{whole} is {parts} by name",
+                   whole=whole_side.component(module), parts=' + '.join(part_side.component(parts[p]) for p in chosen))
     known = [shape for shape in shapes if shape is not None]
     if weight is None:
         return None if known else (chosen, Fit(6.0, text))
@@ -175,7 +180,7 @@ def _group_by_phrase(
         return chosen, _fit(whole_side, module, part_side, [parts[p] for p in chosen], weight, 0)
     if larger % smaller:
         return None
-    return chosen, Fit(6.0, f"{text}; sharded by {larger // smaller}")
+    return chosen, Fit(6.0, joined([text, message("evidence.sharded_by", "sharded by {count}", count=larger // smaller)]))
 
 
 def names_a_part(whole: str, part: str) -> bool:

@@ -23,7 +23,8 @@ from converter.match.mapping_levels import Levels, find_levels
 from converter.match.mapping_pattern import Pattern
 from converter.match.mapping_report import Unknown, unhit_rules, unknown_scopes
 from converter.match.mapping_rules import MappingFile
-from converter.match.pairing import How, Layout, Pair, Relation, RuleHits
+from converter.match.pairing import SAME_NAME, SAME_PATH, How, Layout, Pair, Relation, RuleHits
+from converter.messages import message
 from converter.tree.columns import Direction, NodeKind, Tree
 
 
@@ -291,10 +292,10 @@ def _evidence(mapping: MappingFile, conversion: Conversion, source: Tree, destin
     unique, which = np.unique(np.where(exact, -1, origin), return_inverse=True)
     numbers = []
     for code in unique.tolist():
-        text = "same name" if code < 0 else "same path"
+        text: str = SAME_NAME if code < 0 else SAME_PATH
         if code > 0:
             rule = mapping.rules[conversion.chains[(code >> 1) - 1].rule]
-            text = rule.label if code & 1 else f"same name below {rule.label}"
+            text = rule.label if code & 1 else message("evidence.below_rule", "same name below {rule}", rule=rule.label)
         numbers.append(texts.setdefault(text, len(texts)))
     return exact, np.array(numbers, np.int32)[which.reshape(-1)] if len(mine) else np.zeros(0, np.int32), list(texts)
 

@@ -14,6 +14,7 @@ from converter.match.component_words import IDENTITY_CLASSES
 from converter.match.mapping_convert import Chain, Conversion, natural_order, rules_on_the_way
 from converter.match.mapping_levels import Levels
 from converter.match.mapping_rules import MappingFile, Rule
+from converter.messages import GOLDEN, TARGET, message
 from converter.yaml_source import error_at
 
 
@@ -77,20 +78,23 @@ def claim_levels(mapping: MappingFile, levels: Levels, other: Levels, conversion
                       key=lambda level: (conversion.states[level].part, natural_order(levels.paths[level])))
         missing = set(range(len(mapping.rules[number].sources))) - {conversion.states[level].part for level in kept}
         if kept and missing:
-            names = ", ".join(_alternatives(mapping.rules[number], part) for part in sorted(missing))
-            warnings.append(f"{mapping.name}, line {mapping.rules[number].line}: {other_side(mapping)} module {_path(other, below)} is not "
-                            f"paired, because {names} is missing on the {side(mapping)} side")
+            names = tuple(_alternatives(mapping.rules[number], part) for part in sorted(missing))
+            warnings.append(message("mapping.part_missing",
+                                    "{name}, line {line}: {side} module {path} is not paired, because {missing} is missing on the "
+                                    "{other_side} side",
+                                    name=mapping.name, line=mapping.rules[number].line, side=other_side(mapping),
+                                    path=_path(other, below), missing=names, other_side=side(mapping)))
         elif kept:
             groups.append(Group(tuple(kept), (below,), number, conversion.states[kept[0]].chain))
     return Claims(single, groups, warnings)
 
 
 def side(mapping: MappingFile) -> str:
-    return "golden" if mapping.invert else "target"
+    return GOLDEN if mapping.invert else TARGET
 
 
 def other_side(mapping: MappingFile) -> str:
-    return "target" if mapping.invert else "golden"
+    return TARGET if mapping.invert else GOLDEN
 
 
 def _path(levels: Levels, level: int) -> str:
@@ -102,9 +106,17 @@ def _alternatives(rule: Rule, part: int) -> str:
 
 
 def _incomplete(mapping: MappingFile, rule: Rule, levels: Levels, level: int, parts: Iterable[tuple[str, ...]], found: list[int]) -> str:
-    missing = ", ".join(".".join(path) for path, below in zip(parts, found) if below < 0)
-    return (f"{mapping.name}, line {rule.line}: {side(mapping)} module {_path(levels, level)} is not paired, because "
-            f"{missing or 'a part'} is missing on the {other_side(mapping)} side")
+    missing = tuple(".".join(path) for path, below in zip(parts, found) if below < 0)
+    return message(
+        "mapping.part_missing",
+        "{name}, line {line}: {side} module {path} is not paired, because {missing} is missing on the {other_side} side",
+        name=mapping.name,
+        line=rule.line,
+        side=side(mapping),
+        path=_path(levels, level),
+        missing=missing or message("mapping.a_part", "a part"),
+        other_side=other_side(mapping),
+    )
 
 
 def _settle(mapping: MappingFile, levels: Levels, other: Levels, conversion: Conversion, claimed: dict[int, list[int]],
@@ -134,9 +146,13 @@ def _settle(mapping: MappingFile, levels: Levels, other: Levels, conversion: Con
             if rule is not None:
                 lost.setdefault(rule.rule, []).append(loser)
     for number, losers in sorted(lost.items()):
-        more = f" and {len(losers) - 1} more" if len(losers) > 1 else ""
-        warnings.append(f"{mapping.name}, line {mapping.rules[number].line}: {side(mapping)} module {_path(levels, losers[0])}{more} has "
-                        f"no counterpart, because this rule gives the {other_side(mapping)} module of its name to another one")
+        lone = _path(levels, losers[0])
+        more = message("and_more", "{names} and {count} more", names=lone, count=len(losers) - 1)
+        warnings.append(message("mapping.lost_to_rule",
+                                "{name}, line {line}: {side} module {path} has no counterpart, because this rule gives the {other_side} "
+                                "module of its name to another one",
+                                name=mapping.name, line=mapping.rules[number].line, side=side(mapping),
+                                path=more if len(losers) > 1 else lone, other_side=other_side(mapping)))
     return dropped
 
 
@@ -166,8 +182,11 @@ def _conflict(mapping: MappingFile, levels: Levels, other: Levels, below: int, f
     later = max(a, b, key=lambda rule: rule.line)
     return error_at(
         mapping.name, later.line, later.column,
-        f"two {side(mapping)} modules claim the {other_side(mapping)} module {_path(other, below)}: {_path(levels, first[0])} by {a.label} "
-        f"and {_path(levels, second[0])} by {b.label}. Change one of them; a list joins several modules to one")
+        message("mapping.conflict",
+                "two {side} modules claim the {other_side} module {path}: {first} by {first_rule} and {second} by {second_rule}. "
+                "Change one of them; a list joins several modules to one",
+                side=side(mapping), other_side=other_side(mapping), path=_path(other, below), first=_path(levels, first[0]),
+                first_rule=a.label, second=_path(levels, second[0]), second_rule=b.label))
 
 
 def parameter_aliases(mapping: MappingFile, levels: Levels, other: Levels, claims: Claims) -> tuple[dict[tuple[str, str], str], list[str]]:
@@ -192,11 +211,15 @@ def parameter_aliases(mapping: MappingFile, levels: Levels, other: Levels, claim
         else:
             classes = joined.get(alias.class_name, set())
         if not classes and not mapping.optional:
-            warnings.append(f"{mapping.name}, line {alias.line}: no module of class '{alias.class_name}' is paired, so this parameter "
-                            "alias is of no use")
+            warnings.append(message("mapping.unused_alias",
+                                    "{name}, line {line}: no module of class '{class_name}' is paired, so this parameter alias is of "
+                                    "no use",
+                                    name=mapping.name, line=alias.line, class_name=alias.class_name))
         for class_name in sorted(classes):
             if aliases.setdefault((class_name, target), golden) != golden:
                 raise error_at(mapping.name, alias.line, alias.column,
-                               f"parameter '{target}' of golden class '{class_name}' is given two names, "
-                               f"'{aliases[class_name, target]}' and '{golden}': keep one of them")
+                               message("mapping.two_aliases",
+                                       "parameter '{parameter}' of golden class '{class_name}' is given two names, '{first}' and "
+                                       "'{second}': keep one of them",
+                                       parameter=target, class_name=class_name, first=aliases[class_name, target], second=golden))
     return aliases, warnings

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, Union
 
+from converter.messages import message
+
 DEEP = "**"
 
 _HOLE = re.compile(r"\*|\?|\{[^{}]*\}")
@@ -53,6 +55,10 @@ Pattern = tuple[Component, ...]
 class PatternError(ValueError):
     """A pattern that cannot be read; the text says why and what to write."""
 
+    def __init__(self, told: str) -> None:
+        super().__init__(told)
+        self.told = told
+
 
 def parse_pattern(text: str) -> Pattern:
     """Read a dotted pattern. An empty text is the empty pattern.
@@ -67,11 +73,14 @@ def parse_pattern(text: str) -> Pattern:
 
 def _component(part: str, whole: str) -> Component:
     if not part:
-        raise PatternError(f"'{whole}' has an empty component: dots stand between two names only")
+        raise PatternError(message("mapping.empty_component", "'{text}' has an empty component: dots stand between two names only",
+                                   text=whole))
     if part == DEEP:
         return Component(part, False, (Hole(DEEP),))
     if DEEP in part:
-        raise PatternError(f"'**' in '{part}' must be a component of its own: write '**' between two dots, or '*' inside a name")
+        raise PatternError(message("mapping.double_star",
+                                   "'**' in '{text}' must be a component of its own: write '**' between two dots, or '*' inside a name",
+                                   text=part))
     pieces: list[Union[str, Hole]] = []
     position = 0
     for found in _HOLE.finditer(part):
@@ -83,7 +92,8 @@ def _component(part: str, whole: str) -> Component:
         pieces.append(part[position:])
     for piece in pieces:
         if isinstance(piece, str) and ("{" in piece or "}" in piece):
-            raise PatternError(f"'{whole}' has a single brace: a number is written {{i}}, {{i+10}} or {{i-10}}")
+            raise PatternError(message("mapping.single_brace", "'{text}' has a single brace: a number is written {i}, {i+10} or {i-10}",
+                                       text=whole))
     return Component(part, not any(isinstance(piece, Hole) for piece in pieces), tuple(pieces))
 
 
@@ -92,7 +102,9 @@ def _hole(text: str, whole: str) -> Hole:
         return Hole(text)
     number = _NUMBER_HOLE.fullmatch(text)
     if number is None:
-        raise PatternError(f"'{text}' in '{whole}' cannot be read: a number is written {{i}}, {{i+10}} or {{i-10}}")
+        raise PatternError(message("mapping.bad_number",
+                                   "'{number}' in '{text}' cannot be read: a number is written {i}, {i+10} or {i-10}",
+                                   number=text, text=whole))
     offset = int(number.group(3) or 0)
     return Hole(number.group(1), -offset if number.group(2) == "-" else offset)
 

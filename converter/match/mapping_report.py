@@ -10,6 +10,7 @@ from converter.match.mapping_claims import other_side, side
 from converter.match.mapping_convert import Conversion, Path
 from converter.match.mapping_levels import Levels
 from converter.match.mapping_rules import ROOT_SCOPE, MappingFile
+from converter.messages import message
 from converter.tree.columns import NodeKind, Tree
 from converter.yaml_source import error_at
 
@@ -53,18 +54,27 @@ def unknown_scopes(mapping: MappingFile, conversion: Conversion, tree: Tree, lev
             continue
         text = ""
         if scope.class_name and scope.class_name not in known:
-            text = f"class '{scope.class_name}' does not occur on the {side(mapping)} side"
-            if scope.class_name in elsewhere:
-                text += f", but on the {other_side(mapping)} side: if the file is written for the other direction, " + (
-                    "remove 'invert: true'" if mapping.invert else "add 'invert: true'")
-            else:
-                text += suggestion(scope.class_name, known)
+            here = message(
+                "mapping.no_class", "class '{name}' does not occur on the {side} side", name=scope.class_name, side=side(mapping)
+            )
+            text = _other_direction(here, mapping) if scope.class_name in elsewhere else with_suggestion(here, scope.class_name, known)
         elif scope.path is not None and (scope.path_text, scope.class_name) not in conversion.found.covered:
-            text = f"path '{scope.path_text}' does not occur on the {side(mapping)} side"
-            text += suggestion(scope.path_text, [".".join(path) for path in levels.paths[:_MOST_CANDIDATES]])
+            text = with_suggestion(
+                message("mapping.no_path", "path '{path}' does not occur on the {side} side", path=scope.path_text, side=side(mapping)),
+                scope.path_text, [".".join(path) for path in levels.paths[:_MOST_CANDIDATES]])
         if text:
             found[scope.line, scope.column] = Unknown(scope.line, scope.column, text)
     return list(found.values())
+
+
+def _other_direction(here: str, mapping: MappingFile) -> str:
+    if mapping.invert:
+        return message("mapping.turned_wrongly",
+                       "{here}, but on the {side} side: if the file is written for the other direction, remove 'invert: true'",
+                       here=here, side=other_side(mapping))
+    return message("mapping.other_direction",
+                   "{here}, but on the {side} side: if the file is written for the other direction, add 'invert: true'",
+                   here=here, side=other_side(mapping))
 
 
 def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], conversion: Conversion, tree: Tree, levels: Levels,
@@ -73,10 +83,13 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
     used = [count > 0 or (not rule.destinations and number in conversion.found.completed)
             for number, (rule, count) in enumerate(zip(mapping.rules, hits))]
     if mapping.rules and not any(used):
-        text = (f"{mapping.name}: no rule hit anything: is the file made for these two sides, in this direction? "
-                "('invert: true' turns a file round)")
+        text = message("mapping.no_hit",
+                       "{name}: no rule hit anything: is the file made for these two sides, in this direction? ('invert: true' turns a "
+                       "file round)", name=mapping.name)
         if not mapping.ignore_wrappers:
-            text += " Do its names leave out a wrapper, such as the 0 of Module.0.decoder? ('wrappers: ignore' passes over them)"
+            text = message("mapping.no_hit_wrappers",
+                           "{text} Do its names leave out a wrapper, such as the 0 of Module.0.decoder? ('wrappers: ignore' passes over "
+                           "them)", text=text)
         return [text]
     if mapping.optional:
         return []
@@ -88,17 +101,22 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
             continue
         found, base = conversion.found.completed.get(number, (0, ()))
         if not found and number in conversion.found.beaten:
-            text = f"'{rule.source_text}' is taken by {mapping.rules[conversion.found.beaten[number]].label}"
+            text = message("mapping.rule_taken", "'{source}' is taken by {rule}",
+                           source=rule.source_text, rule=mapping.rules[conversion.found.beaten[number]].label)
         elif found:
-            there = ".".join(base) or "the top"
-            text = (f"'{rule.source_text}' is there, but nothing pairs with '{rule.destination_text}' below {there} "
-                    f"of the {other_side(mapping)} side")
-            text += suggestion(rule.destination_text, _below(other, [other.of_path.get(base, -1)], _length(rule.destination_text)))
+            there = ".".join(base) or message("mapping.top", "the top")
+            text = (message("mapping.nothing_pairs",
+                            "'{source}' is there, but nothing pairs with '{destination}' below {there} of the {side} side",
+                            source=rule.source_text, destination=rule.destination_text, there=there, side=other_side(mapping)))
+            text = with_suggestion(text, rule.destination_text,
+                                   _below(other, [other.of_path.get(base, -1)], _length(rule.destination_text)))
         else:
-            text = f"no {rule.scope.label} of the {side(mapping)} side has '{rule.source_text}' below it"
+            text = message("mapping.not_below", "no {scope} of the {side} side has '{source}' below it",
+                           scope=rule.scope.label, side=side(mapping), source=rule.source_text)
             places = [level for level, starts in enumerate(conversion.starts) if any(start.rule == number for start in starts)]
-            text += suggestion(rule.source_text, _below(levels, places, _length(rule.source_text)) | apis)
-        warnings.append(f"{mapping.name}, line {rule.line}: the rule hit nothing: {text}")
+            text = with_suggestion(text, rule.source_text, _below(levels, places, _length(rule.source_text)) | apis)
+        warnings.append(message("mapping.rule_unhit", "{name}, line {line}: the rule hit nothing: {why}",
+                                name=mapping.name, line=rule.line, why=text))
     return warnings
 
 
@@ -122,8 +140,7 @@ def _below(levels: Levels, places: Iterable[int], length: int) -> set[str]:
     return found
 
 
-def suggestion(text: str, candidates: Iterable[str]) -> str:
-    """": did you mean 'x'?", or nothing where no candidate is close."""
-    close = difflib.get_close_matches(text, sorted(set(candidates)), 1, 0.6)
-    return f": did you mean '{close[0]}'?" if close else ""
-
+def with_suggestion(text: str, word: str, candidates: Iterable[str]) -> str:
+    """The text with ": did you mean 'x'?" behind it, or alone where no candidate is close."""
+    close = difflib.get_close_matches(word, sorted(set(candidates)), 1, 0.6)
+    return message("mapping.suggested", "{text}: did you mean '{close}'?", text=text, close=close[0]) if close else text

@@ -11,6 +11,7 @@ from typing import Optional
 
 from converter.match.mapping_pattern import Pattern
 from converter.match.pairing import Layout, Relation
+from converter.messages import message
 
 ROOT_SCOPE = "TopLayer"
 OLD_ROOT_SCOPE = "Cell"  # what msprobe called it first
@@ -56,7 +57,8 @@ class Rule:
     @property
     def label(self) -> str:
         """For messages and evidence: "rule TransformerLayer.self_attention (line 7)"."""
-        return f"rule {self.scope.label}.{self.source_text} (line {self.line})"
+        return message("mapping.rule", "rule {scope}.{source} (line {line})",
+                       scope=self.scope.label, source=self.source_text, line=self.line)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from converter.messages import message
+
 NodesOfPair = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -41,9 +43,11 @@ class Layout:
     shards: int = 0  # per_shard: tensor parallel size; 0 = not given
 
 
+SAME_NAME = message("evidence.same_name", "same name")
+SAME_PATH = message("evidence.same_path", "same path")
 # Evidence of an API pair between different code: it was found by equal outputs (or by its forward twin's), so that
 # tensors of it that do not agree prove nothing.
-EQUAL_OUTPUTS = "same API with equal output statistics"
+EQUAL_OUTPUTS = message("evidence.same_api_outputs", "same API with equal output statistics")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Pair:
     relation: Relation
     how: How
     confidence: float  # 0..1
-    evidence: str  # for a person: "same name", "rule TransformerLayer.self_attention (line 7)", …
+    evidence: str  # a Message: "same name", "rule TransformerLayer.self_attention (line 7)", …
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from converter.match.component_words import normalised_path
 from converter.match.modules import ModuleTable
-from converter.match.pairing import How, Relation
+from converter.match.pairing import SAME_NAME, SAME_PATH, How, Relation
+from converter.messages import message
+
+UNWRAPPED = message("evidence.unwrapped", "same name without wrappers")
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ def same_paths(target: ModuleTable, golden: ModuleTable) -> list[PathPair]:
             continue
         other = golden_of.get(path, -1)
         if other >= 0 and golden.class_name[other] == target.class_name[number]:
-            pairs.append(PathPair((number,), (other,), Relation.SAME, How.EXACT, 1.0, "same name"))
+            pairs.append(PathPair((number,), (other,), Relation.SAME, How.EXACT, 1.0, SAME_NAME))
     return pairs
 
 
@@ -53,8 +56,9 @@ def normalised_paths(target: ModuleTable, golden: ModuleTable, taken_target: set
         if path and len(numbers) == 1 and len(others) == 1:
             number, other = numbers[0], others[0]
             wrapped = target.path[number] != golden.path[other]
-            evidence = "same name without wrappers" if wrapped else "same path"
+            evidence: str = UNWRAPPED if wrapped else SAME_PATH
             if target.class_name[number] != golden.class_name[other]:
-                evidence += f", class {target.class_name[number]} for {golden.class_name[other]}"
+                evidence = message("evidence.other_class", "{how}, class {target} for {golden}", how=evidence,
+                                   target=target.class_name[number], golden=golden.class_name[other])
             pairs.append(PathPair((number,), (other,), Relation.SAME, How.NORMALISED, 0.98 if wrapped else 0.99, evidence))
     return pairs

@@ -19,8 +19,9 @@ import yaml
 
 from converter.errors import UserError
 from converter.match.pairing import How, Pair, Relation
+from converter.messages import message
 from converter.tree.columns import Tree
-from converter.yaml_source import compose, error_at, read_text
+from converter.yaml_source import A_LIST, compose, error_at, read_text
 
 ACTIONS = ("match", "unmatch")
 RELATIONS = {"same": Relation.SAME, "concat": Relation.CONCAT, "sum": Relation.SUM, "stack": Relation.STACK}
@@ -59,16 +60,22 @@ def read_pins(path: str) -> Pins:
     Raises:
         UserError: cannot be read, or an entry is not of the form above.
     """
-    root = compose(read_text(path, "matches file"), path)
+    root = compose(read_text(path, message("file.matches", "matches file")), path)
     try:  # everything as text: a node may be called 1 or null
         content = {} if root is None else yaml.constructor.BaseConstructor().construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise error_at(path, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, f"not valid here: {error.problem}") from None
+        raise error_at(
+            path,
+            mark.line + 1 if mark else 1,
+            mark.column + 1 if mark else 1,
+            message("pins.invalid", "not valid here: {why}", why=error.problem),
+        ) from None
     except RecursionError:
-        raise UserError(f"{path}: nested too deeply for a list of matches") from None
+        raise UserError(message("pins.too_deep", "{path}: nested too deeply for a list of matches", path=path)) from None
     if not isinstance(content, dict):
-        raise UserError(f"{path}: expected a mapping with the key `matches`, found {_kind(content)}")
+        raise UserError(message("pins.no_mapping", "{path}: expected a mapping with the key `matches`, found {found}",
+                                path=path, found=_kind(content)))
     return replace(pins_of(content.get("matches") or [], path), mapping=kept_mapping(content.get("mapping") or None, path))
 
 
@@ -79,18 +86,21 @@ def pins_of(entries: object, name: str) -> Pins:
         UserError: an entry is not of the form above; it is named by its position.
     """
     if not isinstance(entries, list):
-        raise UserError(f"{name}: `matches` must be a list, found {_kind(entries)}")
+        raise UserError(message("pins.no_list", "{name}: `matches` must be a list, found {found}", name=name, found=_kind(entries)))
     pins = []
     for number, entry in enumerate(entries, 1):
-        where = f"{name}: entry {number} of `matches`"
+        where = message("pins.entry", "{name}: entry {number} of `matches`", name=name, number=number)
         if not isinstance(entry, dict):
-            raise UserError(f"{where} must be a mapping with action, target and golden, found {_kind(entry)}")
+            raise UserError(message("pins.entry_no_mapping", "{where} must be a mapping with action, target and golden, found {found}",
+                                    where=where, found=_kind(entry)))
         action = entry.get("action", "match")
         if not isinstance(action, str) or action not in ACTIONS:
-            raise UserError(f"{where}: action must be match or unmatch, found {_kind(action)}")
+            raise UserError(message("pins.action", "{where}: action must be match or unmatch, found {found}",
+                                    where=where, found=_kind(action)))
         relation = entry.get("relation", "same")
         if not isinstance(relation, str) or relation not in RELATIONS:
-            raise UserError(f"{where}: relation must be one of {', '.join(RELATIONS)}, found {_kind(relation)}")
+            raise UserError(message("pins.relation", "{where}: relation must be one of {relations}, found {found}",
+                                    where=where, relations=tuple(RELATIONS), found=_kind(relation)))
         pins.append(Pin(action, _names(entry, "target", where), _names(entry, "golden", where), RELATIONS[relation]))
     return Pins(name, tuple(pins))
 
@@ -104,7 +114,8 @@ def kept_mapping(entry: object, name: str) -> Optional[KeptMapping]:
     if entry is None:
         return None
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not isinstance(entry.get("text"), str):
-        raise UserError(f"{name}: `mapping` must have a name and a text, the layer mapping itself, found {_kind(entry)}")
+        raise UserError(message("pins.mapping", "{name}: `mapping` must have a name and a text, the layer mapping itself, found {found}",
+                                name=name, found=_kind(entry)))
     return KeptMapping(entry["name"], entry["text"])
 
 
@@ -112,7 +123,7 @@ def _names(entry: dict[object, object], key: str, where: str) -> tuple[str, ...]
     value = entry.get(key)
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise UserError(f"{where}: {key} must be a node name or a list of node names")
+        raise UserError(message("pins.names", "{where}: {key} must be a node name or a list of node names", where=where, key=key))
     return tuple(names)
 
 
@@ -120,7 +131,7 @@ def _kind(value: object) -> str:
     """A value in a message: texts as they are, of the others the kind only, for they may be large."""
     if isinstance(value, str):
         return repr(value if len(value) <= 60 else value[:60] + "…")
-    return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else str(value)
+    return message("kind.mapping", "a mapping") if isinstance(value, dict) else A_LIST if isinstance(value, list) else str(value)
 
 
 def pinned_pairs(pins: Pins, target: Tree, golden: Tree) -> tuple[list[Pair], list[tuple[int, int]], list[str]]:
@@ -145,8 +156,11 @@ def pinned_pairs(pins: Pins, target: Tree, golden: Tree) -> tuple[list[Pair], li
         if pin.action == "match":
             refused -= {(a, b) for a in mine for b in other}
             relation = pin.relation if pin.relation != Relation.SAME or len(mine) == len(other) == 1 else Relation.CONCAT
-            pairs[mine] = Pair(mine, other, relation, How.MANUAL, 1.0, f"matched by hand ({pins.name})")
+            pairs[mine] = Pair(
+                mine, other, relation, How.MANUAL, 1.0, message("evidence.by_hand", "matched by hand ({name})", name=pins.name)
+            )
         else:
             refused |= {(a, b) for a in mine for b in other}
-    warnings = [f"{pins.name}: {len(unknown)} node names are not in these graphs and are passed over: {unknown[0]}"] if unknown else []
+    warnings = [message("pins.unknown_nodes", "{name}: {count} node names are not in these graphs and are passed over: {first}",
+                        name=pins.name, count=len(unknown), first=unknown[0])] if unknown else []
     return list(pairs.values()), sorted(refused), warnings

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from converter.match.component_words import normalised_path
 from converter.match.modules import ModuleTable, TensorFeature
 from converter.match.similarity import FORBIDDEN, Fit, name_fit
+from converter.messages import joined, message
 
 # At most this many blocks of each side are looked at when two repeats of unequal length are laid over each other.
 PROBES = 8
@@ -64,32 +65,33 @@ def list_fit(target: ModuleTable, t: Atom, golden: ModuleTable, g: Atom, partner
     paired = [block for block in blocks_t if block in partner]
     if paired:
         inside = sum(1 for block in paired if partner[block][0] in others)
-        return Fit(50.0 if inside * 2 > len(paired) else FORBIDDEN, "blocks paired by name")
+        return Fit(50.0 if inside * 2 > len(paired) else FORBIDDEN, message("evidence.blocks_by_name", "blocks paired by name"))
     score = 0.0
     evidence: list[str] = []
     if t.owner > 0 and g.owner > 0:
         score, evidence = name_fit(target, t.owner, golden, g.owner)
     if len(blocks_t) == len(blocks_g):
         score += 3.0
-        evidence.append(f"{len(blocks_t)} blocks each")
+        evidence.append(message("evidence.blocks_each", "{count} blocks each", count=len(blocks_t)))
     else:
         score -= 1.0
-        evidence.append(f"{len(blocks_t)} and {len(blocks_g)} blocks")
+        evidence.append(message("evidence.blocks", "{target} and {golden} blocks", target=len(blocks_t), golden=len(blocks_g)))
     first_t, first_g = blocks_t[0], blocks_g[0]
     weight_t, weight_g = parameter_elements(target, first_t), parameter_elements(golden, first_g)
     if weight_t and weight_g:
         if weight_t == weight_g:
             score += 4.0
-            evidence.append(f"{weight_t} parameter elements a block")
+            evidence.append(message("evidence.block_size", "{count} parameter elements a block", count=weight_t))
         elif max(weight_t, weight_g) <= 1.05 * min(weight_t, weight_g):
             score += 3.0
-            evidence.append(f"{weight_t} and {weight_g} parameter elements a block")
+            evidence.append(message("evidence.block_sizes", "{target} and {golden} parameter elements a block",
+                                    target=weight_t, golden=weight_g))
         elif max(weight_t, weight_g) > 1.5 * min(weight_t, weight_g):
             score -= 2.0
     outputs_t, outputs_g = _block_outputs(target, first_t), _block_outputs(golden, first_g)
     if outputs_t and outputs_g and outputs_t[0].size != outputs_g[0].size:
         score -= 3.0
-    return Fit(score, "; ".join(evidence))
+    return Fit(score, joined(evidence))
 
 
 def parameter_elements(table: ModuleTable, module: int) -> int:
@@ -115,7 +117,10 @@ def pair_blocks(target: ModuleTable, t: Atom, golden: ModuleTable, g: Atom) -> l
     """
     blocks_t, blocks_g = _in_index_order(target, t.modules), _in_index_order(golden, g.modules)
     if len(blocks_t) == len(blocks_g):
-        return [(a, b, f"block {i + 1} of {len(blocks_t)}") for i, (a, b) in enumerate(zip(blocks_t, blocks_g))]
+        return [
+            (a, b, message("evidence.block_of", "block {number} of {count}", number=i + 1, count=len(blocks_t)))
+            for i, (a, b) in enumerate(zip(blocks_t, blocks_g))
+        ]
     longer = max(len(blocks_t), len(blocks_g))
     shorter = min(len(blocks_t), len(blocks_g))
     votes = []
@@ -136,9 +141,13 @@ def pair_blocks(target: ModuleTable, t: Atom, golden: ModuleTable, g: Atom) -> l
         pairs = [
             (blocks_t[i], blocks_g[i + offset]) if len(blocks_t) == shorter else (blocks_t[i + offset], blocks_g[i]) for i in range(shorter)
         ]
-        return [(a, b, f"equal weights at an offset of {offset} blocks") for a, b in pairs]
+        return [(a, b, message("evidence.block_offset", "equal weights at an offset of {offset} blocks", offset=offset)) for a, b in pairs]
     by_name = {golden.component(block): block for block in blocks_g}
-    return [(block, by_name[target.component(block)], "equal block index") for block in blocks_t if target.component(block) in by_name]
+    return [
+        (block, by_name[target.component(block)], message("evidence.block_index", "equal block index"))
+        for block in blocks_t
+        if target.component(block) in by_name
+    ]
 
 
 def renumbered_modules(target: ModuleTable, golden: ModuleTable) -> set[int]:

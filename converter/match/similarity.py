@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from converter.dumps.columns import NORM
 from converter.match.component_words import IDENTITY_CLASSES, component_similarity, words
 from converter.match.modules import ModuleTable, TensorFeature
+from converter.match.pairing import SAME_NAME
+from converter.messages import joined, message
+
+SAME_CLASS = message("evidence.same_class", "same class")
+EQUAL_OUTPUT = message("evidence.equal_outputs", "equal output statistics")
+EQUAL_INPUT = message("evidence.equal_inputs", "equal input statistics")
 
 # A score of 0 means "nothing speaks for it". Confidence = 1 - exp(-score / SCORE_SCALE).
 SCORE_SCALE = 5.0
@@ -45,11 +51,11 @@ def name_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> tuple[
     evidence = []
     own = component_similarity(target.component(t), golden.component(g))
     if own >= 0.5:
-        evidence.append("same name" if own == 1.0 else f"{target.component(t)} ~ {golden.component(g)}")
+        evidence.append(SAME_NAME if own == 1.0 else f"{target.component(t)} ~ {golden.component(g)}")
     kind = class_similarity(target.class_name[t], golden.class_name[g])
     if kind >= 0.5:
         evidence.append(
-            "same class" if target.class_name[t] == golden.class_name[g] else f"{target.class_name[t]} ~ {golden.class_name[g]}"
+            SAME_CLASS if target.class_name[t] == golden.class_name[g] else f"{target.class_name[t]} ~ {golden.class_name[g]}"
         )
     above = (
         component_similarity(target.component(target.parent[t]), golden.component(golden.parent[g]))
@@ -93,7 +99,7 @@ def leaf_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> Fit:
     elif (mine.parameters or other.parameters) and (mine.outputs or other.outputs):
         return Fit(FORBIDDEN, "")
     gain, texts = activation_fit(mine.inputs, mine.outputs, other.inputs, other.outputs)
-    return Fit(score + gain, "; ".join(evidence + texts))
+    return Fit(score + gain, joined(evidence + texts))
 
 
 def equal_parameters(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> bool:
@@ -114,15 +120,18 @@ def _parameter_fit(mine: tuple[TensorFeature, ...], other: tuple[TensorFeature, 
     if shapes_mine == shapes_other or tuple(sorted(shape[::-1] for shape in shapes_mine)) == shapes_other:
         by_size = sorted(mine, key=lambda tensor: (tensor.shape, tensor.name))
         against = sorted(other, key=lambda tensor: (tensor.shape, tensor.name))
-        text = "parameters " + " + ".join(str(list(shape)) for shape in shapes_mine)
+        shapes = " + ".join(str(list(shape)) for shape in shapes_mine)
         if all(a.agrees(b) for a, b in zip(by_size, against)):
-            return 7.0, text + " with equal values"
-        return 4.0, text
+            return 7.0, message("evidence.equal_parameters", "parameters {shapes} with equal values", shapes=shapes)
+        return 4.0, message("evidence.parameters", "parameters {shapes}", shapes=shapes)
     matrices = [tuple(shape for shape in shapes if len(shape) > 1) for shapes in (shapes_mine, shapes_other)]
     if matrices[0] and matrices[0] == matrices[1]:
-        return 2.5, "matrices " + " + ".join(str(list(shape)) for shape in matrices[0]) + "; vectors on one side only"
+        shapes = " + ".join(str(list(shape)) for shape in matrices[0])
+        return 2.5, message("evidence.matrices", "matrices {shapes}; vectors on one side only", shapes=shapes)
     if shard_factor(shapes_mine, shapes_other):
-        return (1.0 if named else -1.0), f"parameters sharded by {shard_factor(shapes_mine, shapes_other)}"
+        return (1.0 if named else -1.0), message(
+            "evidence.sharded", "parameters sharded by {count}", count=shard_factor(shapes_mine, shapes_other)
+        )
     # Another width of the same model family, or a layout this step does not know: only a name can still speak for it.
     return (-1.0 if named else FORBIDDEN), ""
 
@@ -140,13 +149,13 @@ def activation_fit(
             score += 1.5
             if outputs[0].agrees(other_outputs[0]):
                 score += 3.0
-                evidence.append("equal output statistics")
+                evidence.append(EQUAL_OUTPUT)
         else:
             score -= 2.0
     if inputs and other_inputs:
         if any(a.agrees(b) for a in inputs[:3] for b in other_inputs[:3]):
             score += 1.5
-            evidence.append("equal input statistics")
+            evidence.append(EQUAL_INPUT)
         elif inputs[0].size == other_inputs[0].size:
             score += 0.5
     return score, evidence

@@ -21,6 +21,9 @@ from converter.match.pairing import How, Relation
 from converter.match.paths import PathPair
 from converter.match.repeats import Atom, atoms, list_fit, pair_blocks
 from converter.match.similarity import FORBIDDEN, PAIR_SCORE, PROPOSE_SCORE, Fit, activation_fit, equal_parameters, leaf_fit, name_fit
+from converter.messages import joined, message
+
+HOLDS_COUNTERPARTS = message("evidence.holds_counterparts", "hold each other's counterparts")
 
 FIXED = 1000.0  # score of atoms that an earlier step has paired
 Relative = tuple[str, ...]  # a path relative to a block
@@ -287,4 +290,4 @@ def _level_fit(target: ModuleTable, t: int, golden: ModuleTable, g: int) -> Fit:
     gain, texts = activation_fit(mine.inputs, mine.outputs, other.inputs, other.outputs)
     if mine.parameter_shapes != other.parameter_shapes:
         score -= 2.0
-    return Fit(score + gain + 3.0, "; ".join(["hold each other's counterparts", *evidence, *texts]))
+    return Fit(score + gain + 3.0, joined([HOLDS_COUNTERPARTS, *evidence, *texts]))

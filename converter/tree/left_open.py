@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from converter.dumps.columns import Dump
 from converter.dumps.json_file import listed
+from converter.messages import message
 from converter.tree.calls import ROOT, Calls
 from converter.tree.checkpoint_stacks import stack_runs_in_backward
 from converter.tree.columns import Direction, NodeKind
@@ -38,8 +39,15 @@ def release(dump: Dump, names: NameColumns, forward: Calls, parent: NDArray[np.i
         count += len(later)
     if not over:
         return []
-    return [f"construct.json: {count} {'node' if count == 1 else 'nodes'} filed below a backward call that was over by then, "
-            f"moved to the root: {listed([dump.names[node] for node in over])}"]
+    nodes = message("tree.node", "1 node") if count == 1 else message("tree.nodes", "{count} nodes", count=count)
+    return [
+        message(
+            "tree.left_open",
+            "construct.json: {nodes} filed below a backward call that was over by then, moved to the root: {names}",
+            nodes=nodes,
+            names=listed([dump.names[node] for node in over]),
+        )
+    ]
 
 
 def _forward_below_backward(names: NameColumns, parent: NDArray[np.int64]) -> NDArray[np.int64]:

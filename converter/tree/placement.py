@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from converter.dumps.columns import Dump
 from converter.dumps.json_file import listed
+from converter.messages import message
 from converter.tree.calls import NO_NODE, ROOT, UNPLACED, Calls
 from converter.tree.columns import ROOT_NAME, Direction, NodeKind
 from converter.tree.left_open import release
@@ -63,13 +64,16 @@ def _recorded(dump: Dump, names: NameColumns) -> tuple[NDArray[np.int64], list[s
     orphans = np.flatnonzero(parent == unknown)
     if len(orphans):
         parents = list(dict.fromkeys(str(dump.parents[node]) for node in orphans))
-        warnings.append(f"construct.json: {_nodes(len(orphans))} under parents that are not in the dump ({listed(parents)}) "
-                        f"kept under Unplaced: {listed([dump.names[node] for node in orphans])}")
+        warnings.append(message("tree.orphans",
+                                "construct.json: {nodes} under parents that are not in the dump ({parents}) kept under Unplaced: "
+                                "{names}",
+                                nodes=_nodes(len(orphans)), parents=listed(parents),
+                                names=listed([dump.names[node] for node in orphans])))
         parent[orphans] = UNPLACED
     strangers = np.flatnonzero(parent[count:] == UNPLACED) + count
     if len(strangers):
-        warnings.append(f"construct.json has no entry for {_nodes(len(strangers))} of dump.json, kept under Unplaced: "
-                        f"{listed([dump.names[node] for node in strangers])}")
+        warnings.append(message("tree.strangers", "construct.json has no entry for {nodes} of dump.json, kept under Unplaced: {names}",
+                                nodes=_nodes(len(strangers)), names=listed([dump.names[node] for node in strangers])))
     return parent, warnings
 
 
@@ -120,10 +124,12 @@ def _break_circles(parent: NDArray[np.int64], names: list[str]) -> list[str]:
         if node in trail:
             circle = sorted(list(trail)[trail[node]:])
             parent[circle[0]] = UNPLACED
-            what = "is its own parent"
+            what = message("tree.own_parent", "is its own parent")
             if len(circle) > 1:
-                what = f"closes a circle of {len(circle)} parents ({listed([names[node] for node in circle])})"
-            warnings.append(f'construct.json: "{names[circle[0]]}" {what}, kept under Unplaced')
+                what = message("tree.circle", "closes a circle of {count} parents ({names})", count=len(circle),
+                               names=listed([names[node] for node in circle]))
+            warnings.append(message("tree.kept_unplaced", 'construct.json: "{name}" {what}, kept under Unplaced', name=names[circle[0]],
+                                    what=what))
     return warnings
 
 
@@ -150,4 +156,4 @@ def top_of(parent: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _nodes(count: int) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"
+    return message("tree.node", "1 node") if count == 1 else message("tree.nodes", "{count} nodes", count=count)

@@ -40,6 +40,13 @@ export interface Side {
   readonly pair: Int32Array; // pair number, -1 = unmatched
 }
 
+/** What the converter says (converter/messages.py): the English sentence, and what another language makes its own of. */
+export interface Said {
+  readonly code: string;
+  readonly text: string;
+  readonly arguments: Readonly<Record<string, string | Said | readonly (string | Said)[]>>;
+}
+
 /** Correspondences, numbered by their first target node. Compressed rows: see message Pairs. */
 export interface Pairs {
   readonly count: number;
@@ -51,7 +58,7 @@ export interface Pairs {
   readonly how: Uint8Array;
   readonly confidence: Uint8Array; // 0..255 for 0..1
   readonly evidence: Uint32Array; // into evidenceTexts
-  readonly evidenceTexts: readonly string[];
+  readonly evidenceTexts: readonly (string | Said)[];
 }
 
 /** Verdicts, one element per pair. Errors are relative; NaN = not measured, Infinity = non-finite on one side. */

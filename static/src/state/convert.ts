@@ -1,5 +1,6 @@
 /** Conversions in the browser: what can be converted, starting one, following it, ending it. */
 import { signal } from '@preact/signals';
+import type { Said } from '../core/types';
 import { chosen, graph, runs, source } from './app';
 import { listRuns, openGraph, problemText } from './open';
 import type { LocalText, RunGraph } from '../wire/source';
@@ -15,6 +16,7 @@ export interface Conversion {
   readonly percent: number;
   readonly run: string;
   readonly error: string;
+  readonly said: string | Said;
   readonly lines: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /** The open graph under other pairs: asks the server to match again, puts the answer in the place of what the file holds, and back. */
 import { batch, effect, signal } from '@preact/signals';
 import type { MatchEntry } from '../core/marks';
-import type { Graph } from '../core/types';
+import type { Graph, Said } from '../core/types';
 import { bytesOf, gunzip } from '../wire/gunzip';
 import { withPairs } from '../wire/decode';
 import type { OverlaySource } from '../wire/overlay';
@@ -38,7 +38,7 @@ export interface Rematched {
   readonly new: readonly PairNodes[];
   readonly gone: readonly PairNodes[];
   readonly left: { readonly target: LeftOver; readonly golden: LeftOver };
-  readonly messages: readonly { readonly line: number; readonly column: number; readonly text: string }[];
+  readonly messages: readonly { readonly line: number; readonly column: number; readonly text: string; readonly said: string | Said }[];
 }
 
 /** What the pairs on the screen are made by. */

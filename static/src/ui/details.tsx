@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { createRef } from 'preact';
 import { toMarkdown, toText, toTsv } from '../core/table_text';
 import { Relation, type Graph } from '../core/types';
-import { local, t, type TextKey } from '../i18n';
+import { local, say, t, type TextKey } from '../i18n';
 import { detailsHeight, detailsOpen, graph, names, selection } from '../state/app';
 import { details, detailsFailure, detailsPending, type Details as DetailsData } from '../state/details';
 import { producers } from '../state/view';
@@ -27,12 +27,13 @@ function Tags({ open, pair }: { readonly open: Graph; readonly pair: number }) {
   const { pairs } = open;
   const how = HOWS[pairs.how[pair]] ?? 'exact';
   const confidence = pairs.confidence[pair] / 255;
+  const evidence = say(pairs.evidenceTexts[pairs.evidence[pair]]);
   return (
     <>
       {pairs.relation[pair] !== Relation.same ? <span class="tag">{t(`relation.${RELATIONS[pairs.relation[pair]] ?? 'same'}` as TextKey)}</span> : null}
       <span class="tag">{t('details.how', { how: t(`how.${how}`), confidence: confidence < 0.995 ? confidence.toFixed(2) : '' }).trim()}</span>
-      <span class="dim evidence" title={pairs.evidenceTexts[pairs.evidence[pair]]}>
-        {pairs.evidenceTexts[pairs.evidence[pair]] ?? ''}
+      <span class="dim evidence" title={evidence}>
+        {evidence}
       </span>
     </>
   );

@@ -1,7 +1,8 @@
 /** What the converter noticed, listed below the verdicts when asked for. */
 import { signal } from '@preact/signals';
-import { local } from '../i18n';
+import { say } from '../i18n';
 import { graph } from '../state/app';
+import { saidOf } from '../wire/said';
 
 export const warningsOpen = signal(false);
 
@@ -11,7 +12,7 @@ export function Warnings() {
   return (
     <ul class="warnings scrolls" tabIndex={0}>
       {open.summary.warnings.map((warning, i) => (
-        <li key={i}>{local(warning.text)}</li>
+        <li key={i}>{say(saidOf(warning))}</li>
       ))}
     </ul>
   );

@@ -5,6 +5,7 @@ import { deriveTree } from '../core/tree';
 import { NO_CALL, type Graph, type GraphKey, type Pairs, type Side, type Verdicts } from '../core/types';
 import { column } from './columns';
 import { readPairs, readStrings, readSummary, readTopology, readVerdicts, type Topology } from './graph_pb.js';
+import { saidOf } from './said';
 
 const NO_CALL_STORED = -2147483648;
 
@@ -92,7 +93,7 @@ export function decodePairs(bytes: Uint8Array | undefined): Pairs {
     how: column(message.how, Uint8Array, count, 'pairs.how'),
     confidence: column(message.confidence, Uint8Array, count, 'pairs.confidence'),
     evidence: column(message.evidence, Uint32Array, count, 'pairs.evidence'),
-    evidenceTexts: message.evidence_texts,
+    evidenceTexts: message.evidence_texts.map((text, i) => saidOf(message.evidence_messages[i], text)),
   };
 }
 

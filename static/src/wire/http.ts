@@ -23,9 +23,9 @@ async function failure(response: Response): Promise<SourceError> {
   let code = String(response.status);
   try {
     const body: unknown = await response.json();
-    const error = (body as { error?: { en?: unknown; zh?: unknown; code?: unknown } }).error;
+    const error = (body as { error?: { en?: unknown; zh?: unknown; code?: unknown; said?: LocalText['said'] } }).error;
     if (error && typeof error.en === 'string') {
-      text = { en: error.en, zh: typeof error.zh === 'string' ? error.zh : error.en };
+      text = { en: error.en, zh: typeof error.zh === 'string' ? error.zh : error.en, said: error.said };
       if (typeof error.code === 'string') code = error.code;
     }
   } catch {

@@ -1,9 +1,10 @@
 /** Where graph files come from: the plugin's HTTP API, or data embedded in an exported page. */
-import type { GraphKey } from '../core/types';
+import type { GraphKey, Said } from '../core/types';
 
 export interface LocalText {
   readonly en: string;
   readonly zh: string;
+  readonly said?: string | Said; // what the converter said, which has its Chinese sentence in the viewer
 }
 
 export interface RunGraph {

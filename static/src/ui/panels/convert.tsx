@@ -1,7 +1,7 @@
 /** Converting dumps that lie below the log directory, where the server was started to allow it. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { local, t } from '../../i18n';
+import { local, say, t } from '../../i18n';
 import { graph, runs } from '../../state/app';
 import { cancel, conversion, dumps, failure, openResult, start, wantDumps, type Conversion } from '../../state/convert';
 import { policies, templates, wantTemplates } from '../../state/mapping';
@@ -151,7 +151,7 @@ function Running({ now }: { readonly now: Conversion }) {
       {now.state === 'done' ? <p>{t('convert.done', { run: now.run })}</p> : null}
       {now.state === 'failed' || now.state === 'cancelled' ? (
         <p class={now.state === 'failed' ? 'problem' : ''} role="alert">
-          {now.state === 'failed' ? `${t('convert.failed')} ${now.error}` : t('convert.cancelled')}
+          {now.state === 'failed' ? `${t('convert.failed')} ${say(now.said) || now.error}` : t('convert.cancelled')}
         </p>
       ) : null}
       {now.state !== 'running' ? (

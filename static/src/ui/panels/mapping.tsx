@@ -5,7 +5,7 @@ import { ruleOfPair } from '../../core/rule_of_pair';
 import { addRule, changeRule, isPlainRule, lineRange, placeIn, removeRule } from '../../core/mapping_text';
 import { formatCount } from '../../core/format';
 import type { Graph } from '../../core/types';
-import { local, t } from '../../i18n';
+import { local, say, t } from '../../i18n';
 import { exported, graph, names, selection } from '../../state/app';
 import { applyDraft, changedDraft, draft, draftName, draftProblem, edit, effectOfDraft, judgeBy, look, nameInForce, policies, previewing, proposeRules, revertDraft, rules, templates, wantTemplates } from '../../state/mapping';
 import { marks } from '../../state/marks';
@@ -227,10 +227,10 @@ function Rules() {
                 <li key={i}>
                   {line > 0 ? (
                     <button class="link" onClick={() => showLine(line)}>
-                      {item.text}
+                      {say(item.said)}
                     </button>
                   ) : (
-                    item.text
+                    say(item.said)
                   )}
                 </li>
               );

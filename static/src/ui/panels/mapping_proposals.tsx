@@ -2,9 +2,10 @@
 import { withMatches, type MatchEntry } from '../../core/marks';
 import { nodeName } from '../../core/names';
 import type { Graph } from '../../core/types';
-import { t } from '../../i18n';
+import { say, t } from '../../i18n';
 import { change, marks, signature } from '../../state/marks';
 import { working } from '../../state/rematch';
+import { saidOf } from '../../wire/said';
 import { PairLine } from './node_link';
 
 const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
@@ -42,7 +43,7 @@ export function Proposals({ open }: { readonly open: Graph }) {
             <span class="entry-sign number">{item.confidence.toFixed(2)}</span>
             <span class="entry-words">
               <PairLine open={open} target={item.target_nodes} golden={item.golden_nodes} length={30} />
-              <small class="dim">{item.evidence}</small>
+              <small class="dim">{say(saidOf(item.evidence_message, item.evidence))}</small>
             </span>
             <span class="answers">
               <button class="action small" disabled={working.value} onClick={() => answerTo([i], 'match')}>
