@@ -26,7 +26,8 @@ import { problemText } from './open';
 import { apply, inForce, stored, type InForce, type MappingChoice } from './rematch';
 import { text } from './search';
 
-interface Answer extends Marks {
+/** Answer of the route `matches`. */
+export interface MatchesAnswer extends Marks {
   readonly revision: string;
   readonly writable: boolean;
 }
@@ -43,6 +44,9 @@ export const saving = signal(false);
 export const failure = signal<LocalText | null>(null);
 /** What somebody else changed while this page was open; shown until it is dismissed. */
 export const foreign = signal<readonly (MatchEntry | TriageEntry | KeptMapping)[]>([]);
+
+/** What was added last, so that it can be added elsewhere too. */
+export const lastAdded = signal<readonly (MatchEntry | TriageEntry | KeptMapping)[]>([]);
 
 /** Who makes the entries; remembered in the browser. */
 export const author = signal(remembered('author'));
@@ -82,7 +86,11 @@ function browserName(key: GraphKey): string {
   return `matches.${key.run}|${key.step}|${key.rank}`;
 }
 
-function fromBrowser(key: GraphKey): Marks {
+export function keepInBrowser(key: GraphKey, now: Marks): void {
+  remember(browserName(key), JSON.stringify(now));
+}
+
+export function fromBrowser(key: GraphKey): Marks {
   try {
     return marksOf(JSON.parse(remembered(browserName(key)) || 'null') as Partial<Marks> | null);
   } catch {
@@ -108,7 +116,7 @@ async function load(open: Graph): Promise<void> {
   if (!from) return;
   let found: Marks = NO_MARKS;
   try {
-    const answer = await from.request<Answer>('matches', { ...open.key });
+    const answer = await from.request<MatchesAnswer>('matches', { ...open.key });
     if (stored.value !== open) return;
     revision = answer.revision;
     onDisk = marksOf(answer);
@@ -129,6 +137,7 @@ async function load(open: Graph): Promise<void> {
 
 /** Every change goes through here. */
 export function change(next: Marks): void {
+  lastAdded.value = foreignChanges(marks.value, next);
   history.value = changed(history.value, next);
   settle();
 }
@@ -141,6 +150,7 @@ export function keepMapping(choice: MappingChoice): void {
 
 export function undo(): void {
   if (history.value.past.length === 0) return;
+  lastAdded.value = [];
   history.value = undone(history.value);
   settle();
 }
@@ -158,7 +168,7 @@ export async function takeOver(run: string): Promise<number> {
   if (!open || !from) return 0;
   failure.value = null;
   try {
-    const there = await from.request<Answer>('matches', { ...open.key, run });
+    const there = await from.request<MatchesAnswer>('matches', { ...open.key, run });
     if (stored.value !== open) return 0;
     const before = marks.value;
     const both = joined(NO_MARKS, marksOf({ ...there, mapping: before.mapping ?? there.mapping }), before);
@@ -184,20 +194,20 @@ async function write(open: Graph, now: Marks): Promise<void> {
   const from = source.value;
   if (!from || stored.value !== open) return;
   if (kept.value !== 'file') {
-    remember(browserName(open.key), JSON.stringify(now));
+    keepInBrowser(open.key, now);
     return;
   }
   saving.value = true;
   failure.value = null;
   try {
-    const answer = await from.request<Answer>('matches', {}, { ...open.key, revision, ...now });
+    const answer = await from.request<MatchesAnswer>('matches', {}, { ...open.key, revision, ...now });
     revision = answer.revision;
     onDisk = marksOf(answer);
   } catch (problem) {
     if (problem instanceof SourceError && problem.code === 'matches_changed') await join(open);
     else {
       if (problem instanceof SourceError && problem.code === 'read_only') kept.value = 'browser';
-      remember(browserName(open.key), JSON.stringify(now));
+      keepInBrowser(open.key, now);
       failure.value = problemText(problem);
     }
   } finally {
@@ -209,7 +219,7 @@ async function write(open: Graph, now: Marks): Promise<void> {
 async function join(open: Graph): Promise<void> {
   const from = source.value;
   if (!from) return;
-  const theirs = await from.request<Answer>('matches', { ...open.key });
+  const theirs = await from.request<MatchesAnswer>('matches', { ...open.key });
   if (stored.value !== open) return;
   const base = onDisk;
   const there = marksOf(theirs);
@@ -271,6 +281,7 @@ export function followMarks(): void {
       kept.value = 'unknown';
       failure.value = null;
       foreign.value = [];
+      lastAdded.value = [];
     });
     revision = 'none';
     onDisk = NO_MARKS;

@@ -13,6 +13,7 @@ import { problemText } from '../../state/open';
 import { inForce, problem, stored, working, type PairNodes, type RuleHits } from '../../state/rematch';
 import { showNote } from '../copy';
 import { download, fileName } from '../download';
+import { AlsoFor } from './also_for';
 import { ExportedMapping } from './mapping_exported';
 import { Left } from './mapping_left';
 import { Proposals } from './mapping_proposals';
@@ -328,6 +329,7 @@ function Effect({ open }: { readonly open: Graph }) {
           {t('mapping.revert')}
         </button>
       </div>
+      <AlsoFor />
     </section>
   );
 }

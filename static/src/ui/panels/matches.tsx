@@ -11,6 +11,7 @@ import { answer, inForce, problem, working } from '../../state/rematch';
 import { select } from '../../state/actions';
 import { showNote } from '../copy';
 import { problemText } from '../../state/open';
+import { AlsoFor } from './also_for';
 import { AuthorField, DownloadMarks, WhereKept, when } from './kept';
 import { NodeLink } from './node_link';
 import { TakeOver } from './take_over';
@@ -173,6 +174,7 @@ export function MatchesPanel() {
       <p class="dim">{t('matches.how')}</p>
       {exported.value ? <p class="dim">{t('matches.exported')}</p> : null}
       <Picking open={open} />
+      <AlsoFor />
       {working.value ? <p role="status">{t('matches.working')}</p> : null}
       {problem.value ? (
         <p class="problem" role="alert">

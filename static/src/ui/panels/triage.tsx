@@ -8,6 +8,7 @@ import { sideOf, type Graph } from '../../core/types';
 import { t } from '../../i18n';
 import { expectedGolden, expectedTarget, exported, graph, hideExpected, panel, query, selection } from '../../state/app';
 import { change, marks, nodesOfMark, signature } from '../../state/marks';
+import { AlsoFor } from './also_for';
 import { AuthorField, DownloadMarks, WhereKept } from './kept';
 import { TakeOver } from './take_over';
 
@@ -111,6 +112,7 @@ export function TriagePanel() {
       <section class="block">
         <MarkForm open={open} />
       </section>
+      <AlsoFor />
       <section class="block">
         <h3>
           {t('triage.list')} <span class="count dim">{list.length}</span>
