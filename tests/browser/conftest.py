@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Optional
 
 import pytest
+from dump_files import tensor, write_dump
 from graph_view_server import serving
 from panel_steps import DATA, QKV
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tensorboard_process import TOP, running_tensorboard
-from viewer import Viewer, alone, run_named
+from viewer import Viewer, alone, in_tensorboard, run_named
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WAIT = 20_000  # milliseconds; matching again takes a process of its own
+MANY = 10_000
+ENTRY = {"input_args": [tensor()], "input_kwargs": {}, "output": [tensor()]}
+SCREENSHOTS = os.path.join(TOP, "screenshots")  # to be looked at; never committed
 REPORT_VIOLATIONS = "addEventListener('securitypolicyviolation', e => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
 
 expect.set_options(timeout=WAIT)
@@ -82,7 +89,7 @@ def _is_ours(address: str) -> bool:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page of 1600 × 1000 in a fresh context. Fails the test afterwards for every error that the page raised or logged."""
     context = browser.new_context(viewport={"width": 1600, "height": 1000}, locale="en-US")
     # TensorBoard's own page asks for web fonts; nothing may leave this machine, or wait for it.
@@ -96,8 +103,70 @@ def page(browser: Browser) -> Iterator[Page]:
     page.set_default_timeout(WAIT)
     page.problems = problems  # type: ignore[attr-defined]
     yield page
+    picture = re.sub("[^A-Za-z0-9_.-]+", "_", request.node.name)[:100]
+    page.screenshot(path=os.path.join(SCREENSHOTS, f"{picture}.jpg"), type="jpeg", quality=70)
     context.close()
     assert not problems, problems
+
+
+@pytest.fixture(scope="session")
+def bug_logs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A log directory of what goes wrong, for tests that only look.
+
+    "qkv": a fused bias is wrong, Megatron-Core against Hugging Face; "ranks": two steps of four ranks, two of them wrong; "nan": a NaN,
+    with overflow check; "tensor": "qkv" with the elements of one layer; "build": one side of "qkv" alone; "wide" and "deep": ten thousand
+    modules side by side, with Chinese names, and inside each other.
+    """
+    folder = tmp_path_factory.mktemp("bug_logs")
+    sets = f"{DATA}/megatron_vs_hf"
+    for shape, dump in (("wide", wide_dump()), ("deep", deep_dump())):
+        write_dump(folder / shape / "step0" / "rank0", dict.fromkeys(dump, ENTRY), dump, indent=None)
+    runs = {
+        "qkv": ("-tp", f"{sets}/megatron_bug_qkv_bias", "-gp", f"{sets}/hf"),
+        "ranks": ("-tp", f"{DATA}/dist_tp2pp2/target", "-gp", f"{DATA}/dist_tp2pp2/golden"),
+        "nan": ("-tp", f"{sets}/megatron_bug_nan", "-gp", f"{sets}/hf", "--overflow_check"),
+        "tensor": ("-tp", f"{sets}/megatron_tensor_bug_qkv_bias_layer2", "-gp", f"{sets}/hf_tensor_layer2"),
+        "build": ("-tp", f"{sets}/megatron_bug_qkv_bias"),
+        "wide": ("-tp", str(folder / "wide"), "-gp", str(folder / "wide")),
+        "deep": ("-tp", str(folder / "deep"), "-gp", str(folder / "deep")),
+    }
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda run: convert(str(folder / "logs" / run), *runs[run]), runs))
+    return str(folder / "logs")
+
+
+@pytest.fixture(scope="session")
+def bug_served(bundle: str, bug_logs: str) -> Iterator[str]:
+    """Address of graph-view serve over `bug_logs`."""
+    with serving(bug_logs) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def bug_tensorboard(bundle: str, bug_logs: str) -> Iterator[str]:
+    """Address of a tensorboard process over `bug_logs`."""
+    with running_tensorboard("--logdir", bug_logs) as address:
+        yield address
+
+
+@pytest.fixture
+def bug(page: Page, bug_tensorboard: str, bug_logs: str) -> Viewer:
+    """The run "qkv" in TensorBoard, opened at the fused projection whose bias is wrong."""
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "qkv")).opened()
+    viewer.wait(f"s.selection && s.selection.name === '{QKV}' && s.details && s.details.rows > 0")
+    return viewer
+
+
+def wide_dump() -> dict[str, Optional[str]]:
+    """Ten thousand modules in one, as construct.json says it."""
+    net = "Module.model.网络.Net.forward.0"
+    return {net: None, **{f"Module.model.层{number}.线性层.forward.0": net for number in range(MANY)}}
+
+
+def deep_dump() -> dict[str, Optional[str]]:
+    """Ten thousand modules, each in the one before."""
+    names = [f"Module.model.d{number}.Block.forward.0" for number in range(MANY)]
+    return dict(zip(names, [None, *names]))
 
 
 @pytest.fixture(scope="session")

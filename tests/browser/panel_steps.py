@@ -24,7 +24,7 @@ def open_panel(viewer: Viewer, name: str) -> None:
 
 def center(viewer: Viewer, side: str, name: str) -> tuple[float, float]:
     """A point in the header of a box, on the page."""
-    place = next(item for item in viewer.snapshot()["boxes"] if item["side"] == side and item["name"] == name)
+    place = next(item for item in viewer.still()["boxes"] if item["side"] == side and item["name"] == name)
     host = viewer.frame.locator(".canvas-host").bounding_box()
     assert host
     return host["x"] + place["x"] + min(120, place["width"] / 2), host["y"] + place["y"] + 8
@@ -63,3 +63,27 @@ def match_proj_with_v(viewer: Viewer) -> None:
     viewer.wait(f"s.selection.name === '{V_PROJ}'")
     panel(viewer).get_by_role("button", name="Match", exact=True).click()
     expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")
+
+
+def picture(viewer: Viewer) -> list[dict[str, Any]]:
+    """Every text in the graphs as they are drawn, with its place: read from the picture that the panel Share saves as SVG."""
+    if panel(viewer).count() == 0 or panel(viewer).get_attribute("aria-label") != "Share":
+        open_panel(viewer, "Share")
+    with viewer.page.expect_download() as download:
+        panel(viewer).get_by_role("button", name="SVG", exact=True).click()
+    with open(download.value.path(), encoding="utf-8") as stream:
+        svg = stream.read()
+    return viewer.frame.evaluate(
+        """svg => {
+          const root = document.importNode(new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement, true);
+          document.body.append(root);
+          const { width, height } = root.viewBox.baseVal;
+          const found = [...root.querySelectorAll('text')].map(text => {
+            const box = text.getBBox();
+            return { words: text.textContent, left: box.x, right: box.x + box.width, top: box.y, width, caption: box.y > height - 46 };
+          });
+          root.remove();
+          return found;
+        }""",
+        svg,
+    )

@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import convert
-from graph_view_server import serving
 from playwright.sync_api import Browser, Page, expect
 from tensorboard_process import TOP
 from viewer import Viewer, alone, in_tensorboard, plugin_frame, run_named
 
-DATA = os.path.join(TOP, "tests", "data")
 QKV = "Module.0.decoder.layers.2.self_attention.linear_qkv.ColumnParallelLinear.forward.0"
 AXE = os.path.join(TOP, "static", "node_modules", "axe-core", "axe.min.js")
-
-
-@pytest.fixture(scope="module")
-def bug_logs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """"qkv": a fused bias is wrong, Megatron-Core against Hugging Face; "ranks": two steps of four ranks, two of them wrong."""
-    folder = tmp_path_factory.mktemp("bug_logs")
-    convert(str(folder / "qkv"), "-tp", f"{DATA}/megatron_vs_hf/megatron_bug_qkv_bias", "-gp", f"{DATA}/megatron_vs_hf/hf")
-    convert(str(folder / "ranks"), "-tp", f"{DATA}/dist_tp2pp2/target", "-gp", f"{DATA}/dist_tp2pp2/golden")
-    return str(folder)
-
-
-@pytest.fixture(scope="module")
-def bug_served(bundle: str, bug_logs: str) -> Iterator[str]:
-    with serving(bug_logs) as address:
-        yield address
 
 
 @pytest.fixture
@@ -42,7 +23,7 @@ def qkv(page: Page, bug_served: str, bug_logs: str) -> Viewer:
 
 
 def box(viewer: Viewer, side: str, name: str) -> Any:
-    found = [item for item in viewer.snapshot()["boxes"] if item["side"] == side and item["name"] == name]
+    found = [item for item in viewer.still()["boxes"] if item["side"] == side and item["name"] == name]
     assert found, f"{name} is not on the {side} side of the screen"
     return found[0]
 

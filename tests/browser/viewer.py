@@ -38,6 +38,16 @@ class Viewer:
                 raise AssertionError(f"waited {WAIT} s in vain for: {expression}\non the screen: {str(shown)[:2000]}")
             self.page.wait_for_timeout(30)
 
+    def still(self) -> Any:
+        """Waits until nothing moves any more, so that a place on the screen can be clicked; returns the snapshot."""
+        deadline = time.monotonic() + WAIT
+        before, now = None, self.snapshot()
+        while before is None or any(before[part] != now[part] for part in ("camera", "boxes", "loading", "details")):
+            assert time.monotonic() < deadline, "the graphs do not come to rest"
+            self.page.wait_for_timeout(60)
+            before, now = now, self.snapshot()
+        return now
+
     def opened(self) -> Viewer:
         """Waits until a graph is open and drawn."""
         self.wait("s.chosen && !s.loading && s.nodes.target > 0 && s.boxes.length > 0")
