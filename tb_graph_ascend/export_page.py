@@ -1,7 +1,9 @@
 """graph-view export: one HTML file with the viewer and a run's graphs in it, which opens from a disk or a mail.
 
 The front end finds the data in `window.__TB_GRAPH_EMBEDDED__`:
-    {"runs": as GET runs, "graphs": {"run|step|rank": as GET graph}, "sections": {"run|step|rank|name": base64 of the stored bytes}}
+    {"runs": as GET runs, "graphs": {"run|step|rank": as GET graph}, "marks": {"run|step|rank": as GET matches},
+     "sections": {"run|step|rank|name": base64 of the stored bytes}}
+Pairs and verdicts are those that the viewer shows: with the matches and the mapping that lie beside the graph.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from converter.graphfile.file import GraphFile, open_graph
 from tb_graph_ascend.directory_walk import walk
 from tb_graph_ascend.get_asset import BUNDLE
 from tb_graph_ascend.get_graph import index_as_json
+from tb_graph_ascend.kept_changes import KeptChanges, kept_changes
 from tb_graph_ascend.list_runs import run_as_json
 from tb_graph_ascend.metadata import TAB_NAME
 from tb_graph_ascend.runs import Graph, GraphChecker, Run, runs_in
@@ -29,6 +32,7 @@ VIEWER = os.path.join(BUNDLE, "export", "viewer.js")
 POLICY = ("default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
           "base-uri 'none'; form-action 'none'")
 DATA_ID = "tb-graph-embedded"
+COMPARISONS = "comparisons/"
 
 
 def export_page(run_path: str, output: str, step: int | None = None, rank: int | None = None) -> int:
@@ -36,17 +40,20 @@ def export_page(run_path: str, output: str, step: int | None = None, rank: int |
 
     Raises UserError where there is no such run or graph, where one cannot be read, or where `output` cannot be written.
     """
-    run = _only(_run_at(run_path), step, rank)
-    viewer = _viewer()
+    page = page_of(_only(_run_at(run_path), step, rank))
     try:
-        return write_atomically(output, _page(run, viewer))
+        return write_atomically(output, page)
     except OSError as problem:
         raise UserError(f"{output} cannot be written: {problem.strerror or problem}") from None
 
 
 def page_of(run: Run) -> Iterator[bytes]:
-    """The page of a run's graphs, in pieces. Raises UserError where the front end is not built, GraphFileError while it is read."""
-    return _page(run, _viewer())
+    """The page of a run's graphs, in pieces. Raises GraphFileError while it is read.
+
+    Raises UserError where the front end is not built, or where what lies beside a graph cannot be put into force.
+    """
+    viewer = _viewer()
+    return _page(run, viewer, {_key(run, graph): kept_changes(graph.path) for graph in run.graphs})
 
 
 def _run_at(path: str) -> Run:
@@ -82,28 +89,37 @@ def _viewer() -> bytes:
         raise UserError("the front end is not built. Run in the project's directory: python build_backend/front_end.py") from None
 
 
-def _page(run: Run, viewer: bytes) -> Iterator[bytes]:
+def _page(run: Run, viewer: bytes, changes: dict[str, KeptChanges]) -> Iterator[bytes]:
     title = html.escape(f"{run.name} - {TAB_NAME}")
     yield (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
            f'<meta http-equiv="Content-Security-Policy" content="{html.escape(POLICY)}">\n'
            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n</head>\n<body>\n'
            f'<script type="application/json" id="{DATA_ID}">').encode()
-    yield from _embedded(run)
+    yield from _embedded(run, changes)
     yield (f'</script>\n<script>window.__TB_GRAPH_EMBEDDED__ = JSON.parse(document.getElementById("{DATA_ID}").textContent);</script>\n'
            '<script type="module">import { render } from "data:text/javascript;base64,').encode()
     yield base64.b64encode(viewer)
     yield b'"; render();</script>\n</body>\n</html>\n'
 
 
-def _embedded(run: Run) -> Iterator[bytes]:
+def _key(run: Run, graph: Graph) -> str:
+    return f"{run.name}|{graph.step}|{graph.rank}"
+
+
+def _embedded(run: Run, changes: dict[str, KeptChanges]) -> Iterator[bytes]:
     listing = {"runs": [run_as_json(run)], "scanning": False, "logdir_empty": False, "problems": [], "writable": False, "host": "export"}
-    files = {f"{run.name}|{graph.step}|{graph.rank}": (graph, open_graph(graph.path)) for graph in run.graphs}
+    files = {_key(run, graph): (graph, open_graph(graph.path)) for graph in run.graphs}
     graphs = {key: index_as_json(file.index, graph.version) for key, (graph, file) in files.items()}
-    yield b'{"runs":' + _json(listing) + b',"graphs":' + _json(graphs) + b',"sections":{'
+    marks = {key: change.marks for key, change in changes.items()}
+    yield b'{"runs":' + _json(listing) + b',"graphs":' + _json(graphs) + b',"marks":' + _json(marks) + b',"sections":{'
     comma = b""
     for key, (_, file) in files.items():
-        for name in file.index.sections:
-            yield comma + _json(f"{key}|{name}") + b':"' + _section(file, name) + b'"'
+        changed = changes[key].sections
+        for name in [*file.index.sections, *(name for name in changed if name not in file.index.sections)]:
+            if changed and name.startswith(COMPARISONS) and name not in changed:
+                continue  # of pairs that are no longer there
+            content = changed[name].encode("ascii") if name in changed else _section(file, name)
+            yield comma + _json(f"{key}|{name}") + b':"' + content + b'"'
             comma = b","
     yield b"}}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import os
 import re
@@ -12,13 +13,17 @@ import urllib.error
 import urllib.request
 
 import pytest
+from command_line import convert
 from graph_view_server import serving
 from log_directories import graph_bytes, write_run
+from small_dumps import LINEAR, SAME, write_dump
 
 from converter.errors import UserError
 from converter.graphfile.file import open_graph
+from converter.graphfile.graph_pb2 import Pairs
 from tb_graph_ascend import export_page as export_module
 from tb_graph_ascend.doctor import Finding, about_command, about_log_directory, about_plugins
+from tb_graph_ascend.matches import NO_FILE, write_matches
 from tb_graph_ascend.view_cli import main
 
 
@@ -198,6 +203,35 @@ def test_the_page_holds_every_section_as_it_is_stored(logs, viewer, tmp_path):
     for name in file.index.sections:
         assert base64.b64decode(data["sections"][f"compare_1|0|0|{name}"]) == file.stored(name)
     assert [section["name"] for section in data["graphs"]["compare_1|0|0"]["sections"]] == list(file.index.sections)
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A graph file beside which a match by hand, and a mark, are kept."""
+    other = LINEAR.replace("fc", "dense")
+    target = write_dump(str(tmp_path / "target"), SAME)
+    golden = write_dump(str(tmp_path / "golden"), {other: SAME[LINEAR]})
+    run = convert("-tp", target, "-gp", golden, "--match", "exact", "-o", tmp_path / "out").directory
+    write_matches(str(run / "step0" / "rank0.pb"), [{"target": LINEAR, "golden": other}], [{"nodes": LINEAR}], NO_FILE)
+    return run
+
+
+def test_the_page_shows_the_pairs_that_people_made_in_the_viewer_and_their_marks(changed, viewer, tmp_path):
+    assert main(["export", str(changed), "-o", str(tmp_path / "page.html")]) == 0
+    data = embedded((tmp_path / "page.html").read_text())
+    key = f"{changed.name}|0|0"
+    assert data["marks"][key]["triage"][0]["nodes"] == LINEAR and data["marks"][key]["writable"] is False
+    file = open_graph(str(changed / "step0" / "rank0.pb"))
+    here, stored = (gzip.decompress(content) for content in (base64.b64decode(data["sections"][f"{key}|pairs"]), file.stored("pairs")))
+    assert Pairs.FromString(here).pair_count == Pairs.FromString(stored).pair_count + 1
+    assert base64.b64decode(data["sections"][f"{key}|strings"]) == file.stored("strings")
+
+
+def test_what_is_kept_beside_a_graph_and_cannot_be_put_into_force_is_said(changed, viewer, tmp_path, capsys):
+    (changed / "step0" / "rank0.matches.yaml").write_text("mapping: {name: mine.yaml, text: 'TopLayer: ['}\n")
+    assert main(["export", str(changed), "-o", str(tmp_path / "page.html")]) == 2
+    assert "rank0.matches.yaml cannot be put into force: mine.yaml" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_the_page_loads_nothing_from_anywhere(logs, viewer, tmp_path):

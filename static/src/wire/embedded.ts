@@ -3,10 +3,11 @@ import type { GraphKey } from '../core/types';
 import { bytesOf, gunzip } from './gunzip';
 import { SourceError, type GraphIndex, type RunList, type Source } from './source';
 
-/** What `graph-view export` writes: graphs and sections are keyed by `run|step|rank` and `run|step|rank|section name`. */
+/** What `graph-view export` writes: graphs, marks and sections are keyed by `run|step|rank` and `run|step|rank|section name`. */
 export interface EmbeddedData {
   readonly runs: RunList;
   readonly graphs: Readonly<Record<string, GraphIndex>>;
+  readonly marks: Readonly<Record<string, unknown>>; // answers to GET matches
   readonly sections: Readonly<Record<string, string>>; // base64 of the stored bytes (gzip)
 }
 
@@ -43,7 +44,9 @@ export class EmbeddedSource implements Source {
     return gunzip(bytesOf(this.data.sections[at]));
   }
 
-  request<T>(): Promise<T> {
+  request<T>(route: string, parameters: Record<string, string | number>, body?: unknown): Promise<T> {
+    const at = `${parameters.run}|${parameters.step}|${parameters.rank}`;
+    if (route === 'matches' && body === undefined && Object.hasOwn(this.data.marks, at)) return Promise.resolve(this.data.marks[at] as T);
     return Promise.reject(new SourceError(NOT_HERE, 'not_embedded'));
   }
 }
