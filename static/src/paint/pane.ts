@@ -14,6 +14,7 @@ const SMALL = 12;
 const TINY = 11;
 const TEXT_FROM = 15; // header height in pixels from which texts are drawn
 const RADIUS = 6;
+const SHORTEST_DETAIL = 6; // characters of a class that was cut
 
 export interface Brush {
   readonly context: CanvasRenderingContext2D;
@@ -88,12 +89,13 @@ function drawHeader(brush: Brush, box: BoxItem, label: BoxLabel): void {
   const { context, theme, text } = brush;
   const size = Math.min(FONT_SIZE * brush.zoom, box.header * 0.62);
   const middle = box.y + box.header / 2 + 0.5;
-  const right = drawRight(brush, box, label, middle, size);
   let x = box.x + TEXT_LEFT * brush.zoom;
   if (box.branch || isFold(box.flags)) {
     drawTriangle(brush, x, middle, size * 0.62, (box.flags & ROW_OPEN) !== 0);
     x += size * 0.95;
   }
+  text.setFont(`${size}px ${theme.family}`);
+  const right = drawRight(brush, box, label, middle, size, x + text.measure(label.title) + 6);
   const room = right - x - 6;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
@@ -105,13 +107,16 @@ function drawHeader(brush: Brush, box: BoxItem, label: BoxLabel): void {
   if (!label.detail || title !== label.title) return;
   text.setFont(`${size * (SMALL / FONT_SIZE)}px ${theme.family}`);
   const detail = text.fit(label.detail, room - used);
-  if (detail.length < 3) return;
+  if (detail !== label.detail && detail.length < SHORTEST_DETAIL) return; // "…ar" tells nothing
   context.fillStyle = theme.dim;
   context.fillText(detail, x + used, middle);
 }
 
-/** Error, own sign, and the signs of hidden causes; returns the left end of what was drawn. */
-function drawRight(brush: Brush, box: BoxItem, label: BoxLabel, middle: number, size: number): number {
+/**
+ * Error, own sign, and the signs of hidden causes; returns the left end of what was drawn. The error gives way to a title
+ * that ends at `titleEnd`: it stands in the list and in the details too.
+ */
+function drawRight(brush: Brush, box: BoxItem, label: BoxLabel, middle: number, size: number, titleEnd: number): number {
   const { context, theme, text } = brush;
   let x = box.x + box.width - 9 * brush.zoom;
   if (box.width < 120) return x;
@@ -119,12 +124,13 @@ function drawRight(brush: Brush, box: BoxItem, label: BoxLabel, middle: number, 
   context.textAlign = 'right';
   const small = size * (TINY / FONT_SIZE);
   text.setFont(`${small}px ${theme.family}`);
-  if (label.value) {
+  const own = clsOf(brush, label.cls);
+  const signWidth = own?.sign ? size * 1.1 + 6 : 0;
+  if (label.value && x - text.measure(label.value) - 6 - signWidth >= titleEnd) {
     context.fillStyle = theme.dim;
     context.fillText(label.value, x, middle);
     x -= text.measure(label.value) + 6;
   }
-  const own = clsOf(brush, label.cls);
   if (own?.strong) {
     drawSign(brush, x - size * 1.1, middle, size * 1.1, label.cls);
     x -= size * 1.1 + 6;
