@@ -31,7 +31,8 @@ def test_the_layer_strip_is_read_and_followed_by_keys(bug: Viewer) -> None:
     bug.frame.locator(".strip-grid").focus()
     for key in ("Home", "ArrowRight", "ArrowDown"):
         bug.page.keyboard.press(key)
-    expect(bug.frame.locator(".strip-grid")).to_have_attribute("aria-label", re.compile("^Layers: layer 1 · self_attention.linear_qkv: clean "))
+    read = re.compile("^Layers: layer 1 · self_attention.linear_qkv: clean ")
+    expect(bug.frame.locator(".strip-grid")).to_have_attribute("aria-label", read)
     bug.page.keyboard.press("Enter")
     bug.wait("s.selection.name.includes('layers.1.self_attention.linear_qkv')")
 

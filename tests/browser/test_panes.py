@@ -124,7 +124,7 @@ def test_no_label_reaches_out_of_the_page_or_over_another(page: Page, bug_tensor
     viewer = opened(page, bug_tensorboard, bug_logs, run, panel="share", node=node)
     viewer.wait("s.selection")
     texts = [text for text in picture(viewer) if not text["caption"]]
-    assert len(texts) > 10
+    assert len(texts) >= 8
     outside = [text for text in texts if text["left"] < 0 or text["right"] > text["width"]]
     lines: dict[int, list[dict[str, float]]] = {}
     for text in texts:

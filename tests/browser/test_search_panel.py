@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from panel_steps import QKV, open_panel, panel
-from playwright.sync_api import expect
-from viewer import Viewer
+from playwright.sync_api import Page, expect
+from viewer import Viewer, alone, run_named
 
 
 def test_hits_appear_as_one_types_without_any_request_and_no_two_look_alike(qkv: Viewer) -> None:
@@ -65,3 +66,31 @@ def test_sorting_by_severity_puts_the_cause_first(qkv: Viewer) -> None:
     qkv.page.fill("#search-box", "is:matched")
     panel(qkv).locator(".sort select").select_option("severity")
     expect(panel(qkv).locator("[role=option]").first).to_contain_text("linear_qkv")
+
+
+def test_a_query_can_ask_for_a_micro_step_a_side_and_a_kind(page: Page, bug_served: str, bug_logs: str) -> None:
+    viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks")).opened()
+    page.fill("#search-box", "is:error")
+    expect(panel(viewer).locator("[role=option]").first).to_be_visible()
+    everywhere = int(panel(viewer).locator("[role=option]").first.get_attribute("aria-setsize") or 0)
+    panel(viewer).get_by_role("button", name="Filters").click()
+    panel(viewer).get_by_label("micro step").select_option("1")
+    panel(viewer).get_by_label("kind").select_option("module")
+    panel(viewer).get_by_label("direction").select_option("backward")
+    expect(page.locator("#search-box")).to_have_value("is:error micro:1 kind:module dir:backward")
+    first = panel(viewer).locator("[role=option]").first
+    expect(first).not_to_have_attribute("aria-setsize", str(everywhere))
+    assert 0 < int(first.get_attribute("aria-setsize") or 0) < everywhere / 2
+
+
+@pytest.mark.parametrize("group", ["cause", "inherited"])
+def test_no_two_findings_look_alike(page: Page, bug_served: str, bug_logs: str, group: str) -> None:
+    viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks")).opened()
+    if group != "cause":
+        panel(viewer).get_by_role("button", name=re.compile(f"^{group}")).click()
+    rows = panel(viewer).locator("[role=option]")
+    expect(rows.first).to_be_visible()
+    # What a person sees of a row: its name and as much of the second line as fits.
+    seen = rows.evaluate_all("all => all.map(row => [row.querySelector('.name'), row.querySelector('small')].map(part => part.innerText))")
+    alike = [name + small[:30] for name, small in seen]
+    assert len(set(alike)) == len(alike), alike
