@@ -32,8 +32,7 @@ def test_a_mistake_is_told_with_its_line_and_nothing_can_be_applied(qkv: Viewer)
     expect(panel(qkv).get_by_role("alert")).to_contain_text("line")
     expect(panel(qkv).locator(".line-numbers .wrong")).to_have_count(1)
     expect(panel(qkv).get_by_role("button", name="Apply", exact=True)).to_be_disabled()
-    problems = qkv.page.problems  # type: ignore[attr-defined]
-    problems[:] = [text for text in problems if "422" not in text]  # the browser notes the refused preview in its console
+    _forget_refusals(qkv)
 
 
 def test_rules_are_added_changed_and_deleted_by_form(qkv: Viewer) -> None:
@@ -89,3 +88,56 @@ def test_a_proposal_is_accepted_or_rejected_and_that_is_kept(page: Page, bundle:
         expect(viewer.frame.locator(".chips")).not_to_have_text(before)
         open_panel(viewer, "Match by hand")
         expect(panel(viewer).locator(".entry-row")).to_have_count(2)
+
+
+def test_in_a_small_frame_effect_and_apply_are_in_sight_below_many_rules(qkv: Viewer) -> None:
+    qkv.page.set_viewport_size({"width": 800, "height": 700})
+    open_panel(qkv, "Layer mapping")
+    panel(qkv).get_by_label("Template…").select_option("megatron_core_to_hf_qwen2")
+    expect(panel(qkv).locator(".effect")).to_contain_text("161 → 161 pairs")
+    assert panel(qkv).locator(".rule").count() > 10
+    for seen in (panel(qkv).locator(".effect b"), panel(qkv).get_by_role("button", name="Apply", exact=True)):
+        expect(seen).to_be_in_viewport(ratio=1)
+
+
+def test_two_rules_that_claim_one_module_are_named_in_sight_with_both_lines(qkv: Viewer) -> None:
+    open_panel(qkv, "Layer mapping")
+    panel(qkv).get_by_role("tab", name="Text").click()
+    panel(qkv).get_by_label("Text of the mapping file").fill(
+        "TopLayer:\n  0.decoder.layers: model.layers\nTransformerLayer:\n  self_attention: self_attn\n"
+        "SelfAttention:\n  linear_qkv: q_proj\n  linear_proj: q_proj\n")
+    problem = panel(qkv).get_by_role("alert")
+    expect(problem).to_contain_text("linear_qkv (line 6)")
+    expect(problem).to_contain_text("linear_proj (line 7)")
+    expect(problem).to_be_in_viewport()
+    panel(qkv).get_by_role("tab", name="Rules").click()
+    problem.get_by_role("button", name="Show the line").click()
+    expect(panel(qkv).get_by_label("Text of the mapping file")).to_be_focused()
+    _forget_refusals(qkv)
+
+
+def test_a_mapping_file_of_ones_own_is_loaded_and_its_unused_rules_are_named(qkv: Viewer, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("# mine\nTopLayer:\n  0.decoder.layers: model.layers\n  nowhere: model.norm\n", encoding="utf-8")
+    open_panel(qkv, "Layer mapping")
+    panel(qkv).locator("input[type=file]").set_input_files(str(file))
+    expect(panel(qkv).locator(".rule", has_text="nowhere")).to_contain_text("unused")
+    expect(panel(qkv).locator(".rule", has_text="0.decoder.layers")).to_contain_text(re.compile(r"\d"))
+    panel(qkv).get_by_role("button", name="Apply", exact=True).click()
+    expect(panel(qkv)).to_contain_text("In force: mine.yaml")
+
+
+def test_no_two_proposals_look_alike(page: Page, bundle: str, tmp_path: Path) -> None:
+    convert(str(tmp_path / "doubtful"), "-tp", f"{DATA}/mindspore_vs_torch/mindspore", "-gp", f"{DATA}/megatron_vs_hf/megatron")
+    with serving(str(tmp_path)) as address:
+        viewer = alone(page, address, run=run_named(str(tmp_path), "doubtful"), panel="mapping").opened()
+        panel(viewer).get_by_role("tab", name="Proposals").click()
+        expect(panel(viewer).locator(".entry-row").first).to_be_visible()
+        seen = panel(viewer).locator(".entry-row .entry-words").all_inner_texts()
+        assert len(seen) > 1 and len(set(seen)) == len(seen), seen
+
+
+def _forget_refusals(viewer: Viewer) -> None:
+    """The browser notes a refused preview in its console."""
+    problems = viewer.page.problems  # type: ignore[attr-defined]
+    problems[:] = [text for text in problems if "422" not in text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import yaml
@@ -110,3 +111,36 @@ def test_matches_become_mapping_rules(qkv: Viewer) -> None:
     panel(qkv).get_by_role("button", name="Write as mapping rules").click()
     expect(panel(qkv).locator("h2")).to_have_text("Layer mapping")
     expect(panel(qkv).locator(".rule").first).to_contain_text("linear_proj")
+
+
+def test_a_pair_is_matched_with_everything_inside(qkv: Viewer, own_logs: str) -> None:
+    open_panel(qkv, "Match by hand")
+    click(qkv, "target", "Module.0.decoder.layers.2.self_attention.SelfAttention.forward.0")
+    click(qkv, "golden", "Module.model.layers.2.self_attn.Qwen2Attention.forward.0")
+    panel(qkv).get_by_label("also everything inside").check()
+    panel(qkv).get_by_role("button", name="Match", exact=True).click()
+    expect(panel(qkv).locator(".entry-row").nth(3)).to_be_visible()
+    expect(panel(qkv)).to_contain_text("Kept in rank0.matches.yaml")
+    written = matches_file(own_logs)["matches"]
+    assert len(written) > 3
+    assert all(".layers.2." in name for entry in written for name in entry["target"][:1] if name.startswith("Module."))
+
+
+def test_nodes_are_picked_from_the_list_of_hits(qkv: Viewer) -> None:
+    for query in ("linear_proj layers.2 side:target kind:module dir:forward", "v_proj layers.2 side:golden kind:module dir:forward"):
+        qkv.page.fill("#search-box", query)
+        panel(qkv).locator("[role=option]").first.click()
+        qkv.frame.get_by_role("button", name="Match…").click()
+    expect(panel(qkv).locator(".picked-node")).to_have_count(2)
+    panel(qkv).get_by_role("button", name="Match", exact=True).click()
+    expect(details_title(qkv)).to_contain_text("linear_proj ↔ v_proj")
+
+
+def test_entries_say_who_made_them_and_when(qkv: Viewer, own_logs: str) -> None:
+    open_panel(qkv, "Match by hand")
+    panel(qkv).get_by_label("Your name, for the entries").fill("小明 <b>")
+    open_panel(qkv, "Match by hand")  # closes it
+    match_proj_with_v(qkv)
+    expect(panel(qkv).locator(".entry-row").first).to_contain_text(re.compile(r"小明 <b> · .*\d{4}"))
+    expect(panel(qkv)).to_contain_text("Kept in rank0.matches.yaml")
+    assert {entry["author"] for entry in matches_file(own_logs)["matches"]} == {"小明 <b>"}

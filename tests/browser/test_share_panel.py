@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from panel_steps import PROJ, click, open_panel, panel
-from playwright.sync_api import Browser, expect
-from viewer import Viewer
+from panel_steps import PROJ, click, open_panel, panel, picture
+from playwright.sync_api import Browser, Page, expect
+from viewer import Viewer, in_tensorboard, plugin_frame, run_named
 
 
 def test_the_address_shows_a_colleague_the_same_and_is_copied_without_the_clipboard_api(qkv: Viewer, browser: Browser) -> None:
@@ -43,3 +43,36 @@ def test_page_and_pictures_are_saved(qkv: Viewer, browser: Browser, tmp_path: Pa
     page.goto(saved["Save as HTML"].as_uri())
     Viewer(page, page).opened()
     page.context.close()
+
+
+def test_the_address_in_tensorboard_brings_back_rank_micro_step_colour_threshold_and_panel(page: Page, bug_tensorboard: str,
+                                                                                          bug_logs: str) -> None:
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "ranks"), rank=1).opened()
+    viewer.frame.get_by_label("micro step", exact=True).select_option("1")
+    viewer.wait("s.selection.name.endsWith('forward.1')")  # the same call, there
+    viewer.frame.get_by_label("colour", exact=True).select_option(label="output error")
+    viewer.frame.get_by_label("Counts as clean up to").focus()
+    page.keyboard.press("ArrowRight")
+    open_panel(viewer, "Match by hand")
+    parts = ["rank=1", "micro=1", "colour=error", "threshold=", "panel=matches", "node="]
+    page.wait_for_function("parts => parts.every(part => location.hash.includes(part))", arg=parts)
+    before = viewer.still()
+    page.reload()
+    again = Viewer(page, plugin_frame(page))
+    again.wait_for("!!globalThis.__tb_graph_ascend")
+    again.opened().wait("s.selection")
+    after = again.still()
+    assert [after[part] for part in ("chosen", "selection", "colouring")] == [before[part] for part in ("chosen", "selection", "colouring")]
+    expect(again.frame.locator("aside.panel h2").first).to_have_text("Match by hand")
+    expect(again.frame.get_by_label("micro step", exact=True)).to_have_value("1")
+
+
+def test_a_link_to_a_node_that_is_not_there_says_so(page: Page, bug_tensorboard: str, bug_logs: str) -> None:
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "qkv"), node="Module.<b>gone</b>.forward.0").opened()
+    expect(viewer.frame.locator(".toast")).to_have_text("The link names Module.<b>gone</b>.forward.0, which is not in this graph.")
+
+
+def test_a_picture_names_run_and_sides_and_explains_its_colours(bug: Viewer) -> None:
+    caption = " ".join(text["words"] for text in picture(bug) if text["caption"])
+    for words in ("qkv/compare_", "step 0", "rank 0", "target ↔ golden", "clean", "inherited", "◆ parameter"):
+        assert words in caption

@@ -64,3 +64,19 @@ def test_the_next_comparison_takes_over_what_is_known(page: Page, bundle: str, o
         panel(viewer).get_by_label("Take over from…").select_option(run_named(own_logs, "qkv"))
         expect(page.locator(".toast")).to_have_text("2 entries taken over")
         expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")
+
+
+def test_a_rule_marks_the_same_node_of_every_layer_and_is_remembered_after_a_reload(qkv: Viewer, own_logs: str) -> None:
+    qkv.page.keyboard.press("e")
+    panel(qkv).get_by_label(re.compile("the same in every layer")).check()
+    expect(panel(qkv).locator("fieldset")).to_contain_text("layers.*.self_attention.linear_qkv")
+    panel(qkv).get_by_label("of no interest").check()
+    panel(qkv).get_by_role("button", name="Mark", exact=True).click()
+    expect(panel(qkv).locator(".entry-row")).to_contain_text("4 nodes")
+    expect(panel(qkv)).to_contain_text("Kept in rank0.matches.yaml")
+    assert matches_file(own_logs)["triage"][0]["verdict"] == "ignored"
+    qkv.page.reload()
+    qkv.opened()
+    expect(panel(qkv).locator(".entry-row")).to_contain_text("4 nodes")
+    panel(qkv).locator(".entry-row").get_by_role("button", name=re.compile("layers")).click()
+    expect(panel(qkv).locator("[role=option]").first).to_have_attribute("aria-setsize", re.compile("[48]"))
