@@ -200,6 +200,15 @@ function Legend({ map, scale, colours }: { readonly map: Heatmap; readonly scale
 function Ready({ map, name }: { readonly map: Heatmap; readonly name: string }) {
   const count = formatCount(map.tokens * map.channels);
   if (map.worstCell < 0) return <p class="dim">{t('heatmap.empty')}</p>;
+  if (map.differing === 0 && !map.marks.some((mark) => mark !== 0)) {
+    // A map in one colour with a "worst" place in it would only puzzle.
+    return (
+      <div class="heatmap-equal">
+        <p>{t('heatmap.equal', { count })}</p>
+        {map.layout ? <p class="dim">{t('details.layout', { layout: map.layout })}</p> : null}
+      </div>
+    );
+  }
   const scale = colourScale(map, heatmapView.value);
   const colours = palette(heatmapView.value, dark.value);
   return (

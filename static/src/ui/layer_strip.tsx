@@ -81,7 +81,7 @@ function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
     context.roundRect(x, y, Math.max(1, step - gap), LINE, step > 8 ? 2 : 0);
     context.fill();
     context.globalAlpha = 1;
-    if (item?.strong && step >= 9) drawSign({ context, theme: colours_, colouring }, x + (step - gap) / 2 - 6.5, y + LINE / 2, 13, shown.cls[cell]);
+    if ((item?.strong || item?.id === 'expected') && step >= 9) drawSign({ context, theme: colours_, colouring }, x + (step - gap) / 2 - 6.5, y + LINE / 2, 13, shown.cls[cell]);
     else if (item?.id === 'unmatched' && step >= 6) {
       context.fillStyle = colours_.panel;
       for (let at = 3; at < step - gap; at += 6) context.fillRect(x + at, y, 3, LINE);

@@ -153,7 +153,7 @@ function Card({ title, card }: { readonly title: string; readonly card: CardText
     <div class="card-with-marked">
       {button}
       <button class="link marked-before" onClick={() => (panel.value = 'triage')}>
-        {t(marked === 1 ? 'verdict.markedBefore' : 'verdict.markedBeforeMany', { count: formatCount(marked) })}
+        {t(card.ref === null ? 'verdict.marked' : marked === 1 ? 'verdict.markedBefore' : 'verdict.markedBeforeMany', { count: formatCount(marked) })}
       </button>
     </div>
   );
