@@ -1,0 +1,61 @@
+"""A mapping that was applied in the viewer: kept beside the graph, in force again for the next one, in exported pages too, and undone like a match."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from panel_steps import matches_file, open_panel, panel
+from playwright.sync_api import expect
+from viewer import Viewer, run_named
+
+from tb_graph_ascend.view_cli import main
+
+TEMPLATE = "megatron_core_to_hf_qwen2"
+
+
+def _apply(viewer: Viewer) -> None:
+    open_panel(viewer, "Layer mapping")
+    panel(viewer).get_by_label("Template…").select_option(TEMPLATE)
+    expect(panel(viewer).locator(".effect")).to_contain_text("pairs")
+    panel(viewer).get_by_role("button", name="Apply", exact=True).click()
+    expect(panel(viewer)).to_contain_text(f"In force: {TEMPLATE}.yaml")
+    expect(panel(viewer)).to_contain_text("Kept in rank0.matches.yaml")
+
+
+def test_an_applied_mapping_is_in_force_again_after_a_reload(qkv: Viewer, own_logs: str) -> None:
+    _apply(qkv)
+    assert "linear_qkv" in matches_file(own_logs)["mapping"]["text"]
+    qkv.page.reload()
+    qkv.opened()
+    expect(panel(qkv)).to_contain_text(f"In force: {TEMPLATE}.yaml")
+    expect(qkv.frame.locator(".details-head")).to_contain_text("how: mapping")
+
+
+def test_undo_puts_the_former_mapping_into_force(qkv: Viewer, own_logs: str) -> None:
+    _apply(qkv)
+    open_panel(qkv, "Match by hand")
+    panel(qkv).get_by_role("button", name="Undo").click()
+    expect(qkv.frame.locator(".details-head")).to_contain_text("how: structural")
+    open_panel(qkv, "Layer mapping")
+    expect(panel(qkv)).to_contain_text("No mapping file is in force")
+    assert matches_file(own_logs).get("mapping") is None
+
+
+def test_an_exported_page_shows_the_pairs_of_the_applied_mapping(qkv: Viewer, own_logs: str, tmp_path: Path) -> None:
+    _apply(qkv)
+    output = tmp_path / "page.html"
+    assert main(["export", os.path.join(own_logs, run_named(own_logs, "qkv")), "-o", str(output)]) == 0
+    qkv.page.goto(output.as_uri())
+    exported = Viewer(qkv.page, qkv.page).opened()
+    expect(exported.frame.locator(".details-head")).to_contain_text("how: mapping")
+
+
+def test_the_policy_of_the_verdicts_is_in_the_address(qkv: Viewer) -> None:
+    open_panel(qkv, "Layer mapping")
+    policy = panel(qkv).get_by_label("Judged by policy")
+    policy.select_option("msprobe")
+    qkv.page.wait_for_url("**policy=msprobe**")
+    qkv.page.reload()
+    qkv.opened()
+    expect(panel(qkv).get_by_label("Judged by policy")).to_have_value("msprobe")
