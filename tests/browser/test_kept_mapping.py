@@ -1,4 +1,4 @@
-"""A mapping that was applied in the viewer: kept beside the graph, in force again for the next one, in exported pages too, and undone like a match."""
+"""A mapping applied in the viewer: kept beside the graph, in force again for the next one and in exported pages; undone like a match."""
 
 from __future__ import annotations
 
