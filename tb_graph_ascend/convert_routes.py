@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Callable
 
 from werkzeug.wrappers import Request, Response
@@ -85,8 +86,9 @@ def command_of(body: dict[str, Any], dumps: list[DumpDirectory], roots: list[Log
         if mapping:
             if not isinstance(mapping, dict) or not isinstance(mapping.get("text"), str) or len(mapping["text"]) > LARGEST_TEXT:
                 raise RequestProblem(texts.bad_parameter("mapping", "must be {name, text}", "必须为 {name, text}"), 400)
-            files["mapping.yaml"] = mapping["text"]
-            arguments += ["-lm", os.path.join("{folder}", "mapping.yaml")]
+            name = mapping_file_name(mapping.get("name"))
+            files[name] = mapping["text"]
+            arguments += ["-lm", os.path.join("{folder}", name)]
         if isinstance(body.get("matches"), list) and body["matches"]:
             files["matches.yaml"] = json.dumps({"matches": body["matches"]})  # JSON is YAML
             arguments += ["--matches", os.path.join("{folder}", "matches.yaml")]
@@ -94,6 +96,13 @@ def command_of(body: dict[str, Any], dumps: list[DumpDirectory], roots: list[Log
     if body.get("overflow") is True:
         arguments.append("-oc")
     return arguments, files
+
+
+def mapping_file_name(name: Any) -> str:
+    """The name under which a mapping is written down, as the graph will say it: never a path, and never the name of another file here."""
+    words = re.sub(r"[^\w. -]", "_", str(name or "").replace("\\", "/").rpartition("/")[2]).lstrip(". -")[:80]
+    stem = re.sub(r"\.ya?ml$", "", words)
+    return f"{stem}.yaml" if stem and stem != "matches" else "mapping.yaml"
 
 
 def _policy(name: Any) -> str:

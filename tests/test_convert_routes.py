@@ -11,6 +11,7 @@ import pytest
 from plugin_server import Server, body
 from tensorboard.plugins.base_plugin import TBContext
 
+from tb_graph_ascend.convert_routes import mapping_file_name
 from tb_graph_ascend.dump_finder import find_dumps
 from tb_graph_ascend.log_roots import LogRoot
 from tb_graph_ascend.plugin import ALLOW_WRITING, GraphPlugin
@@ -85,7 +86,7 @@ def test_a_conversion_that_fails_says_why(logs):
     mapping = {"name": "bad.yaml", "text": "a: [\n"}
     started = body(server.post("/convert", target="dumps/megatron", golden="dumps/面 hf", mapping=mapping))
     failed = server.end_of(started["id"])
-    assert failed["state"] == "failed" and "mapping.yaml" in failed["error"]
+    assert failed["state"] == "failed" and "bad.yaml" in failed["error"]
     assert not any(name.startswith("compare") for name in os.listdir(logs))
 
 
@@ -133,3 +134,18 @@ def test_a_graph_is_saved_as_one_page(logs):
     data = answer.get_data()
     assert answer.headers["Content-Disposition"].startswith("attachment") and b"__TB_GRAPH_EMBEDDED__" in data
     assert server.request("/export", query={"run": "nope", "step": 0, "rank": 0}).status_code == 404
+
+
+@pytest.mark.parametrize(("given", "written"), [
+    ("mine.yaml", "mine.yaml"),
+    ("映射 1.yml", "映射 1.yaml"),
+    ("../../etc/passwd", "passwd.yaml"),
+    ("C:\\maps\\mine.yaml", "mine.yaml"),
+    ("-x.yaml", "x.yaml"),
+    ("{folder}.yaml", "_folder_.yaml"),
+    ("matches.yaml", "mapping.yaml"),
+    ("..", "mapping.yaml"),
+    (None, "mapping.yaml"),
+])
+def test_a_mapping_keeps_its_name_without_becoming_a_path(given, written):
+    assert mapping_file_name(given) == written
