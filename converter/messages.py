@@ -73,6 +73,14 @@ def as_json(text: str) -> Any:
     return {"code": text.code, "text": str.__str__(text), "arguments": arguments}
 
 
+def of_json(said: Any) -> str:
+    """What `as_json` was given."""
+    if isinstance(said, str):
+        return said
+    arguments = {name: tuple(map(of_json, value)) if isinstance(value, list) else of_json(value) for name, value in said["arguments"].items()}
+    return Message(said["text"], said["code"], arguments)
+
+
 def _argument(value: object) -> Argument:
     if isinstance(value, (tuple, list)):
         return tuple(part if isinstance(part, str) else str(part) for part in value)

@@ -64,7 +64,7 @@ def row_heatmap(file: GraphFile, target: Sequence[Leaf], golden: Sequence[Leaf],
     _check_files([(directory, name) for directory, operand in zip(directories, operands) for name in operand.files if name], largest)
     tensors: list[list[StoredTensor]] = [
         read_operand(directory, operand, side, side_zh)
-        for directory, operand, side, side_zh in zip(directories, operands, ("target", "golden"), ("目标", "标杆"))
+        for directory, operand, side, side_zh in zip(directories, operands, ("target", "golden"), ("待调试侧", "标杆侧"))
     ]
     one, other, used = arrange_again(layout, tensors[0], tensors[1], operands[0], operands[1])
     return RowHeatmap(heatmap(one, other), used)

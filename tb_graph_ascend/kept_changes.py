@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from converter.errors import UserError
+from converter.graphfile.errors import GraphFileError
+from converter.messages import message, of_json
 from tb_graph_ascend.matches import matches_path, read_matches
 from tb_graph_ascend.post_rematch import rematch_in_process
 from tb_graph_ascend.request_checks import RequestProblem
@@ -34,7 +36,9 @@ def kept_changes(graph_path: str) -> KeptChanges:
     try:
         status, answer = rematch_in_process(work)
     except RequestProblem as problem:
-        raise UserError(f"{matches_path(graph_path)}: {problem.problem.en}") from None
+        path, told = matches_path(graph_path), problem.problem
+        raise GraphFileError(told.code, f"{path}: {told.en}", f"{path}：{told.zh}") from None
     if status != 200:
-        raise UserError(f"{matches_path(graph_path)} cannot be put into force: {answer['error']['en']}")
+        why = of_json(answer["error"].get("said", answer["error"]["en"]))
+        raise UserError(message("matches.not_in_force", "{path} cannot be put into force: {why}", path=matches_path(graph_path), why=why))
     return KeptChanges(marks, {**answer["sections"], **answer["comparisons"]})

@@ -13,7 +13,7 @@ import pytest
 from converter.errors import UserError
 from converter.graphfile import graph_pb2
 from converter.graphfile.messages import decode_message, encode_message
-from converter.messages import Message, as_json, joined, message, with_replaced
+from converter.messages import Message, as_json, joined, message, of_json, with_replaced
 
 TOP = Path(__file__).parent.parent
 CHINESE = TOP / "static" / "src" / "i18n" / "messages"
@@ -95,7 +95,7 @@ def test_messages_travel_between_processes_also_in_errors():
     said = message("outer", "in {place}: {why}", place="f.yaml", why=message("inner", "no {what}", what="name"))
     error = pickle.loads(pickle.dumps(UserError(said)))
     assert str(error) == "in f.yaml: no name"
-    assert as_json(error.told) == as_json(said)
+    assert as_json(error.told) == as_json(said) == as_json(of_json(as_json(said)))
     assert error.told.arguments["why"].code == "inner"
 
 

@@ -101,7 +101,7 @@ def test_a_moved_dump_is_found_where_it_lies_now_and_a_missing_file_takes_nothin
     name = PARTS[1] + ".parameters.weight.pt"
     (tmp_path / "moved/step0/rank0/dump_tensor_data" / name).unlink()
     found = RealPair(DATA / "megatron_tensor_bug_qkv_bias_layer2", tmp_path / "moved").measure()
-    assert found.unavailable == {0: (f"golden: its file {name} is missing", f"标杆：文件 {name} 不存在")}
+    assert found.unavailable == {0: (f"golden: its file {name} is missing", f"标杆侧：文件 {name} 不存在")}
     assert np.isnan(found.metrics["EucDist"][0])
     assert np.isfinite(found.metrics["EucDist"][1:]).all()
 

@@ -170,8 +170,8 @@ def _keep_freed_memory() -> None:
 
 def _measure(target_directory: str, golden_directory: str, task: _Task) -> _Result:
     try:
-        target = read_operand(target_directory, task.target, "target", "目标")
-        golden = read_operand(golden_directory, task.golden, "golden", "标杆")
+        target = read_operand(target_directory, task.target, "target", "待调试侧")
+        golden = read_operand(golden_directory, task.golden, "golden", "标杆侧")
         target_one, golden_one, layout = arrange_operands(
             target, golden, task.target, task.golden, task.tolerance, task.same_code, task.layout
         )

@@ -37,7 +37,7 @@ VALUE = Reason(3, "value", "error", "value {target} against {golden}", "取值�
 DTYPE = Reason(4, "dtype", "warning", "dtype {target} against {golden}", "数据类型不同：{target} 对 {golden}")
 SHAPE = Reason(5, "shape", "error", "shape [{target}] against [{golden}]", "形状不同：[{target}] 对 [{golden}]")
 LAYOUT = Reason(6, "layout", "note", "same elements, other layout: [{target}] ~ [{golden}]", "元素相同，布局不同：[{target}] ~ [{golden}]")
-MISSING = Reason(7, "missing", "error", "only {side} has it", "仅 {side} 侧存在")
+MISSING = Reason(7, "missing", "error", "only {side} has it", "仅{side}侧存在")
 REQUIRES_GRAD = Reason(8, "requires_grad", "warning", "requires_grad {target} against {golden}", "requires_grad 不同：{target} 对 {golden}")
 CHECKSUM = Reason(9, "checksum", "error", "checksum {target} against {golden}", "校验和不同：{target} 对 {golden}")
 DIFFERENT_KIND = Reason(
@@ -63,7 +63,7 @@ NOISE = Reason(
     "两侧均为舍入噪声：{target} 与 {golden}，而参与累加的量级为 {scale}",
 )
 IGNORED = Reason(14, "ignored", "note", "not judged by policy: {why}", "按策略不判定：{why_zh}")
-OTHER_CODE = Reason(15, "other_code", "note", "only {side} has it; the pair joins different code", "仅 {side} 侧存在；两侧实现不同")
+OTHER_CODE = Reason(15, "other_code", "note", "only {side} has it; the pair joins different code", "仅{side}侧存在；两侧实现不同")
 SHARDED = Reason(
     17,
     "sharded",

@@ -18,6 +18,7 @@ from converter.judge.verdict import Note, Status
 from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
+SIDES_ZH = {"target": "待调试", "golden": "标杆"}
 STATISTIC_NAMES = ("Max", "Min", "Mean", "Norm", "elements")
 
 
@@ -110,7 +111,7 @@ def sentence(reason: Reason, arguments: dict[str, str], chinese: bool = False) -
     """The reason's sentence with its arguments; what is not given is left out."""
     text = reason.zh if chinese else reason.en
     for key, value in arguments.items():
-        text = text.replace("{" + key + "}", value)
+        text = text.replace("{" + key + "}", SIDES_ZH.get(value, value) if chinese and key == "side" else value)
     return text
 
 
@@ -137,17 +138,17 @@ def notes_by_row(notes: Iterable[Note]) -> dict[tuple[int, int], Note]:
     return {(note.row, note.code): note for note in notes}
 
 
-def row_name(comparison: Comparison, row: int) -> str:
-    """What a person calls the row: "input 0", "weight", "output 0"."""
+def row_name(comparison: Comparison, row: int) -> tuple[str, str]:
+    """What a person calls the row, in English and in Chinese: "input 0", "weight", "output 0"."""
     t, g = int(comparison.target_row[row]), int(comparison.golden_row[row])
     leaves, at = (comparison.target, t) if t >= 0 else (comparison.golden, g)
     name = leaves.strings[int(leaves.name[at])]
     role = int(leaves.role[at])
     if role in (Role.PARAMETER, Role.KWARG):
-        return name
+        return name, name if role == Role.PARAMETER else f"入参 {name}"
     if role == Role.GRADIENT:
-        return f"gradient of {name}"
-    return f"{'input' if role == Role.INPUT else 'output'} {name}"
+        return f"gradient of {name}", f"{name} 的梯度"
+    return (f"input {name}", f"输入 {name}") if role == Role.INPUT else (f"output {name}", f"输出 {name}")
 
 
 def divergence_sentence(
@@ -170,17 +171,17 @@ def divergence_sentence(
     roles = {"parameter": (Role.PARAMETER,), "introduced": (Role.OUTPUT, Role.GRADIENT)}.get(
         kind, (Role.INPUT, Role.KWARG) if witness != pair or (kind == "gap" and pairs.bad_input[witness]) else (Role.OUTPUT, Role.GRADIENT)
     )
-    what, number_text, number_zh = _difference(comparison, rows, _worst_row(comparison, rows, witness, roles))
+    (what, what_zh), number_text, number_zh = _difference(comparison, rows, _worst_row(comparison, rows, witness, roles))
     seen = target.tree.names[int(pairs.node[witness])]
     before = target.tree.names[int(pairs.node[after])] if after >= 0 else ""
     if kind == "parameter":
-        return (f"its {what} differs: {number_text}", f"参数 {what} 不一致：{number_zh}")
+        return (f"its {what} differs: {number_text}", f"参数 {what_zh} 不一致：{number_zh}")
     if kind == "introduced":
         call = f" (its call {seen})" if target.tree.kind[int(pairs.node[witness])] == NodeKind.API else ""
         call_zh = f"（调用 {seen}）" if call else ""
         return (
             f"its inputs and parameters agree, its {what} differs{call}: {number_text}",
-            f"输入与参数一致，{what} 不一致{call_zh}：{number_zh}",
+            f"输入与参数一致，{what_zh} 不一致{call_zh}：{number_zh}",
         )
     if witness != pair or bool(pairs.bad_input[witness]):
         place = f"between {before} and {seen}" if before else f"before {seen}, the first call that was compared"
@@ -191,19 +192,19 @@ def divergence_sentence(
                 place_zh += f"，其间仅{side_zh}调用 {'、'.join(names)}"
         return (
             f"every earlier output agrees, {what} of {seen} differs: the difference arises {place}: {number_text}",
-            f"此前所有输出一致，{seen} 的 {what} 不一致：差异产生于 {place_zh}：{number_zh}",
+            f"此前所有输出一致，{seen} 的{what_zh} 不一致：差异产生于 {place_zh}：{number_zh}",
         )
     place = f"after {before}" if before else "inside it"
     return (
         f"everything compared inside agrees, its {what} differs: the difference arises {place}: {number_text}",
-        f"内部已比较的部分一致，其 {what} 不一致：差异产生于 {before + ' 之后' if before else '其内部'}：{number_zh}",
+        f"内部已比较的部分一致，其{what_zh} 不一致：差异产生于 {before + ' 之后' if before else '其内部'}：{number_zh}",
     )
 
 
-def _difference(comparison: Comparison, rows: RowVerdicts, row: int) -> tuple[str, str, str]:
-    """(name of a row, how it differs in English, in Chinese): the common factor if there is one, then the first reason beyond a note."""
+def _difference(comparison: Comparison, rows: RowVerdicts, row: int) -> tuple[tuple[str, str], str, str]:
+    """(names of a row, how it differs in English, in Chinese): the common factor if there is one, then the first reason beyond a note."""
     if row < 0:
-        return "", "", ""
+        return ("", ""), "", ""
     notes = notes_by_row(rows.notes)
     has = int(rows.reasons[row])
     first = [r for r in (reasons.NONFINITE, reasons.STATISTICS, *CATALOGUE) if has >> r.code & 1 and r.severity != "note"][:1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from converter.match.pairing import How, Layout, Pair, Pairing, RuleHits
+from converter.match.pairing import SAME_NAME, How, Layout, Pair, Pairing, RuleHits
 
 
 def assemble(
@@ -44,7 +44,7 @@ def assemble(
             np.full(count, How.EXACT, np.uint8),
             np.ones(count, np.float32),
             np.zeros(count, np.int32),
-            ["same name"],
+            [SAME_NAME],
             partner,
             partner.copy(),
             **extra,

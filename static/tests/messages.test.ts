@@ -15,7 +15,7 @@ describe('a message in Chinese', () => {
 
   it('says its parts in Chinese too', () => {
     const rule = said('mapping.rule', 'rule A.b (line 7)', { scope: 'A', source: 'b', line: '7' });
-    expect(inChinese(said('evidence.below_rule', 'same name below rule A.b (line 7)', { rule }))).toBe('规则 A.b（第 7 行） 之下名称相同');
+    expect(inChinese(said('evidence.below_rule', 'same name below rule A.b (line 7)', { rule }))).toBe('在规则 A.b（第 7 行）之下名称相同');
   });
 
   it('lists several names and several sentences as Chinese does', () => {

@@ -9,7 +9,7 @@ export const evidence = {
   'evidence.same_place': '同一 API，在调用序列中的位置相同',
   'evidence.same_api_outputs': '同一 API，输出统计量相同',
   'evidence.between_modules': '位于相同的两个模块之间',
-  'evidence.below_rule': '{rule} 之下名称相同',
+  'evidence.below_rule': '在{rule}之下名称相同',
   'evidence.by_hand': '手动匹配（{name}）',
   'evidence.equal_outputs': '输出统计量相同',
   'evidence.equal_inputs': '输入统计量相同',
