@@ -77,7 +77,8 @@ def of_json(said: Any) -> str:
     """What `as_json` was given."""
     if isinstance(said, str):
         return said
-    arguments = {name: tuple(map(of_json, value)) if isinstance(value, list) else of_json(value) for name, value in said["arguments"].items()}
+    given = said["arguments"].items()
+    arguments = {name: tuple(map(of_json, value)) if isinstance(value, list) else of_json(value) for name, value in given}
     return Message(said["text"], said["code"], arguments)
 
 

@@ -245,7 +245,7 @@ def test_elements_that_differ_under_equal_statistics_are_told_as_elements(tmp_pa
 def test_a_missing_file_leaves_the_statistics_to_judge_by_and_is_told(tmp_path: Path) -> None:
     target, golden = (graph(tmp_path / side, {LINEAR: forward([], [tensor()])}) for side in ("target", "golden"))
     result = Result(target, golden, "tensor")
-    comparison = replace(result.comparison, unavailable={0: ("golden: its file x.pt is missing", "标杆侧：文件 x.pt 不存在")}, mode="tensor")
+    comparison = replace(result.comparison, mode="tensor", unavailable={0: ("golden: its file x.pt is missing", "标杆：文件 x.pt 不存在")})
     result.comparison, result.verdicts = comparison, judge(comparison, result.pairing, target, golden, load_policy("default"))
     row = result.csv()[0]
     assert row["Result"] == "pass"
