@@ -28,6 +28,8 @@ from converter.graphfile.comparisons import encode_comparison_blocks
 from converter.graphfile.content import GraphContent, GraphSide, MappingSource, Provenance
 from converter.graphfile.file import GraphFile
 from converter.graphfile.messages import decode_message
+from converter.graphfile.pair_errors import SECTION as ERRORS
+from converter.graphfile.pair_errors import encode_output_errors
 from converter.graphfile.pairs import encode_pairs, encode_verdicts
 from converter.graphfile.reader import read_comparison, read_pairing, read_side
 from converter.graphfile.summary import encode_summary
@@ -127,6 +129,7 @@ def rematch_sections(result: Rematch, comparisons: bool) -> dict[str, bytes]:
     if comparisons:
         for k, block in enumerate(encode_comparison_blocks(content.comparison, content.verdicts, content.target, content.golden)):
             sections[f"comparisons/{k}"] = block.SerializeToString(deterministic=True)
+        sections[ERRORS] = encode_output_errors(content.comparison, content.verdicts).SerializeToString()
     return sections
 
 

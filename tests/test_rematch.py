@@ -47,7 +47,7 @@ def unpacked(answer):
 
 def stored(path):
     file = open_graph(path)
-    changing = ("summary", "pairs", "verdicts", "comparisons")
+    changing = ("summary", "pairs", "verdicts", "comparisons", "errors")
     return {name: file.raw(name) for name in file.index.sections if name.partition("/")[0] in changing}
 
 

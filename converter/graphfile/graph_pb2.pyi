@@ -527,6 +527,20 @@ class Verdicts(_message.Message):
     reasons: bytes
     def __init__(self, pair_count: _Optional[int] = ..., status: _Optional[bytes] = ..., cause: _Optional[bytes] = ..., error: _Optional[bytes] = ..., input_error: _Optional[bytes] = ..., parameter_error: _Optional[bytes] = ..., reasons: _Optional[bytes] = ...) -> None: ...
 
+class PairErrors(_message.Message):
+    __slots__ = ("pair_count", "max", "min", "mean", "norm")
+    PAIR_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MAX_FIELD_NUMBER: _ClassVar[int]
+    MIN_FIELD_NUMBER: _ClassVar[int]
+    MEAN_FIELD_NUMBER: _ClassVar[int]
+    NORM_FIELD_NUMBER: _ClassVar[int]
+    pair_count: int
+    max: bytes
+    min: bytes
+    mean: bytes
+    norm: bytes
+    def __init__(self, pair_count: _Optional[int] = ..., max: _Optional[bytes] = ..., min: _Optional[bytes] = ..., mean: _Optional[bytes] = ..., norm: _Optional[bytes] = ...) -> None: ...
+
 class TensorBlock(_message.Message):
     __slots__ = ("first_node", "node_count", "row_count", "row_end", "stack", "role", "kind", "name", "type", "dtype", "shape", "requires_grad", "present", "statistics", "statistics_width", "value", "checksum", "data_name", "strings", "exact")
     FIRST_NODE_FIELD_NUMBER: _ClassVar[int]

@@ -8,6 +8,8 @@ from converter.graphfile.comparisons import encode_comparison_blocks
 from converter.graphfile.container import container_chunks, write_atomically
 from converter.graphfile.content import GraphContent
 from converter.graphfile.dtypes import encode_dtypes
+from converter.graphfile.pair_errors import SECTION as ERRORS
+from converter.graphfile.pair_errors import encode_output_errors
 from converter.graphfile.pairs import encode_pairs, encode_verdicts
 from converter.graphfile.summary import encode_summary
 from converter.graphfile.tensors import encode_stacks, encode_tensor_blocks
@@ -45,6 +47,7 @@ def _sections(content: GraphContent) -> Iterator[tuple[str, bytes]]:
     if content.comparison is not None and content.verdicts is not None and content.golden is not None:
         for k, block in enumerate(encode_comparison_blocks(content.comparison, content.verdicts, content.target, content.golden)):
             yield f"comparisons/{k}", block.SerializeToString(deterministic=True)
+        yield ERRORS, encode_output_errors(content.comparison, content.verdicts).SerializeToString()
     for name, side in sides:
         for k, tensors in enumerate(encode_tensor_blocks(side)):
             yield f"tensors/{name}/{k}", tensors.SerializeToString()
