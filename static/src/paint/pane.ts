@@ -260,5 +260,7 @@ function drawGap(brush: Brush, list: DrawList, gap: DrawList['gaps'][number]): v
   context.textBaseline = 'middle';
   context.fillStyle = theme.dim;
   const words = t(list.side === 'target' ? 'gap.onlyGolden' : 'gap.onlyTarget', { count: formatCount(gap.count) });
-  context.fillText(text.fit(words, gap.width - 16), gap.x + gap.width / 2, gap.y + height / 2 + 1);
+  const room = gap.width - 16;
+  // Where there is little room the number is what counts.
+  context.fillText(text.fit(text.measure(words) <= room ? words : (words.split(' · ').pop() ?? words), room), gap.x + gap.width / 2, gap.y + height / 2 + 1);
 }
