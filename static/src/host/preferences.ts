@@ -13,14 +13,21 @@ function read(name: string): string | null {
   }
 }
 
-function write(name: string, value: string): void {
+function writeTo(storage: () => Storage, name: string, value: string): void {
   try {
-    sessionStorage.setItem(PREFIX + name, value);
-    localStorage.setItem(PREFIX + name, value);
+    storage().setItem(PREFIX + name, value);
   } catch {
     // Forbidden or full: the choice holds until the page is closed.
   }
 }
+
+function write(name: string, value: string): void {
+  writeTo(() => sessionStorage, name, value);
+  writeTo(() => localStorage, name, value);
+}
+
+/** What another tab's choice must not change here at the next reload, even where nobody chose anything. */
+const ofTab: ReadonlySet<string> = new Set(['locale', 'theme']);
 
 export function loadPreferences(): void {
   const stored = read('theme');
@@ -45,6 +52,7 @@ export function savePreferences(): void {
       const text = value();
       // Only what a person changed is remembered; defaults may depend on the window.
       if (!first) write(name, text);
+      else if (ofTab.has(name)) writeTo(() => sessionStorage, name, text);
       first = false;
     });
   };

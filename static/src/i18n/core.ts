@@ -176,7 +176,7 @@ const zh: Record<CoreKey, string> = {
   'open.nodeMissing': '链接所指的 {name} 不在此图中。',
   'copy.failed': '此处不允许复制。请选中文本后按 Ctrl+C。',
   'language.switch': 'EN',
-  'language.label': 'Switch to English',
+  'language.label': 'EN – Switch to English',
   'theme.label': '浅色或深色',
   'theme.auto': '跟随 TensorBoard',
   'theme.autoAlone': '跟随系统',

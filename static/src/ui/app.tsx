@@ -58,7 +58,9 @@ export function App() {
           <Details />
         </>
       ) : (
-        <Empty />
+        <main class="alone">
+          <Empty />
+        </main>
       )}
       {working.value && opened ? <div class="progress" role="status" aria-label={t('matches.working')} /> : null}
       {loading.value && opened ? <div class="progress" role="status" aria-label={t('loading.graph', { what: loading.value.what })} /> : null}
