@@ -104,8 +104,8 @@ describe('both languages', () => {
     for (const key of Object.keys(en)) expect([key, parameters(zh[key])]).toEqual([key, parameters(en[key])]);
   });
 
-  it('leave no text untranslated', () => {
-    const same = Object.keys(en).filter((key) => en[key] === zh[key] && /[a-z]{4}/.test(en[key].replace(/\{\w+\}/g, '')) && !/^search\.(placeholder|example\.)|^heatmap\.token$/.test(key));
+  it('leave no text untranslated but the terms that the field uses in English', () => {
+    const same = Object.keys(en).filter((key) => en[key] === zh[key] && /[a-z]{4}/.test(en[key].replace(/\{\w+\}/g, '')) && !/^search\.(placeholder|example\.|micro$)|^heatmap\.token$|^pick\.(step|rank|micro)$/.test(key));
     expect(same).toEqual([]);
   });
 

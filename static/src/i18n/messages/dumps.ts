@@ -24,7 +24,7 @@ export const dumps = {
 
   'construct.empty': '{path} 为空，无法构建模型图：请以 L0 或 mix 级别重新采集',
   'construct.no_object': '{path} 应为 JSON 对象（节点名: 父节点），实际为{found}：请重新采集，或改用其他卡的目录',
-  'construct.parents': 'construct.json：父节点应为名称、null 或 [名称, 微步]，以下节点的其他内容已忽略：{names}',
+  'construct.parents': 'construct.json：父节点应为名称、null 或 [名称, micro step]，以下节点的其他内容已忽略：{names}',
 
   'convert.elsewhere': '{output}：转换 step {step} rank {rank} 的进程写到了别处：-o 须为所有进程和机器共享的位置',
   'convert.file_is_directory': '--{name} {path} 是目录：请指定其中的一个文件',

@@ -55,7 +55,7 @@ const zh: Record<ConvertKey, string> = {
   'convert.open': '打开结果',
   'convert.failed': '转换失败：',
   'convert.cancelled': '已取消，未写入任何内容。',
-  'convert.again': '再来一个',
+  'convert.again': '再转换一个',
 };
 
 export const convertTexts: { en: Record<ConvertKey, string>; zh: Record<ConvertKey, string> } = { en, zh };

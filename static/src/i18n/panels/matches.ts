@@ -57,9 +57,9 @@ export type MatchesKey = keyof typeof en;
 
 const zh: Record<MatchesKey, string> = {
   'matches.title': '手动匹配',
-  'matches.how': '在两侧各点击一个方框，或将方框横向拖到对应方框上。Ctrl + 点击可多选。也可在列表中选择节点，再按详情中的“匹配…”。',
+  'matches.how': '在两侧各点击一个节点，或将节点横向拖到对应节点上。Ctrl + 点击可多选。也可在列表中选择节点，再按详情中的“匹配…”。',
   'matches.button': '匹配…',
-  'matches.pickHint': '请点击该侧的方框',
+  'matches.pickHint': '请点击该侧的节点',
   'matches.unpick': '不使用该节点',
   'matches.adding': '每次点击都追加节点（同 Ctrl + 点击）',
   'matches.twins': '同时匹配另一方向的调用',

@@ -22,10 +22,10 @@ export type ShareKey = keyof typeof en;
 const zh: Record<ShareKey, string> = {
   'share.title': '分享',
   'share.address': '当前视图的地址',
-  'share.addressHow': '包含结果、步、卡、所选节点、着色和判定策略。能访问此服务器的人会看到同样的内容。',
-  'share.addressHere': '包含结果、步、卡、所选节点和着色，可再次打开本文件的同一位置。收到本文件的人可把 # 及其后的内容接在自己的文件地址之后。',
+  'share.addressHow': '包含结果、step、rank、所选节点、着色和判定策略。能访问此服务器的人会看到同样的内容。',
+  'share.addressHere': '包含结果、step、rank、所选节点和着色，可再次打开本文件的同一位置。收到本文件的人可把 # 及其后的内容接在自己的文件地址之后。',
   'share.inside': '本文件的内容',
-  'share.insideGraphs': '步 {steps}，卡 {ranks}',
+  'share.insideGraphs': 'step {steps}，rank {ranks}',
   'share.insideAll': '两侧的图以及全部统计量、判定和调用栈；不从任何地方加载内容。您的匹配和标记只保存在本浏览器中，可以下载。',
   'share.outside': '重新匹配、更换映射和查看差异图需在 TensorBoard 或 graph-view serve 中打开该结果。',
   'share.copy': '复制',

@@ -32,7 +32,7 @@ const zh: Record<TriageKey, string> = {
   'triage.how': '标记已知的差异，以免掩盖未知的差异。标记保存在图旁，下次比较可从中导入。',
   'triage.howHere': '标记已知的差异，以免掩盖未知的差异。在导出的页面中，标记只保存在本浏览器中，可下载后转交。',
   'triage.hide': '在列表和计数中隐藏 {count} 个已标记节点',
-  'triage.select': '选择一个方框以标记。',
+  'triage.select': '选择一个节点以标记。',
   'triage.what': '标记',
   'triage.choice.call': '此次调用',
   'triage.choice.calls': '它的每次调用',
