@@ -81,7 +81,7 @@ def all_steps(page: Any, measure: Measure) -> list[Callable[[], None]]:
                 measure("filter: menu of the search", f"{label} {value}", "choose", {"selector": MENUS, "index": index, "value": value})
 
     def sorting() -> None:
-        for query in ("", "m"):
+        for query in ("m", ""):
             page.evaluate("bench.type", query)
             for value in [*page.evaluate("bench.options", {"selector": SORT, "index": 0})[1:], "call"]:
                 measure("sort the hits", f"{query or 'all'} by {value}", "choose", {"selector": SORT, "index": 0, "value": value})

@@ -7,6 +7,7 @@ import { followHostDark, onHashChange, onHostReload, takeFocus } from './host/te
 import { loadPreferences, savePreferences } from './host/preferences';
 import { t } from './i18n';
 import { announcement, chosen, colouring, graph, locale, panel, query, runs, source, threshold } from './state/app';
+import { workAhead } from './state/ahead';
 import { followSelection } from './state/details';
 import { listRuns, openGraph, noticeNewer } from './state/open';
 import { followHeatmap } from './state/heatmap';
@@ -93,6 +94,7 @@ export function start(body: HTMLElement): void {
   followKeys(window);
   for (const event of ['pointerdown', 'wheel', 'keydown']) window.addEventListener(event, settled, { capture: true, passive: true });
   followSelection();
+  workAhead();
   followRun();
   followMetrics();
   followHeatmap();

@@ -44,13 +44,15 @@ const INFINITE = 0x7fffffff;
 /** One side while it is being stacked. Called several times for every row, hence plain fields and no closures. */
 class Stack {
   readonly events: Int32Array; // row * 2, + 1 where a container closes
-  readonly openAt: Int32Array; // row → index of its opening event
-  readonly closeAt: Int32Array; // row → index of its closing event; of containers only
+  readonly openAt: Int32Array; // row → index of its opening event; golden side only
+  readonly closeAt: Int32Array; // row → index of its closing event; of containers on the golden side only
   readonly top: Int32Array;
   readonly bottom: Int32Array;
   readonly pillX: Uint16Array;
   readonly pillWidth: Uint16Array;
   readonly gaps: Gap[] = [];
+  private readonly nodes: Int32Array;
+  private readonly flags: Uint8Array;
   private readonly widths: number[] = []; // by depth
   private y = 0;
   private flowY = -1; // top of the row of pills being filled; all of them are siblings
@@ -63,13 +65,16 @@ class Stack {
     end: Int32Array,
     private readonly width: number,
     pillTextWidth: (node: number) => number,
+    indexed: boolean,
   ) {
     const { count, node: nodes, flags } = rows;
+    this.nodes = nodes;
+    this.flags = flags;
     let containers = 0;
     for (let r = 0; r < count; r++) if (flags[r] & ROW_OPEN) containers++;
     const events = new Int32Array(count + containers);
-    const openAt = new Int32Array(count);
-    const closeAt = new Int32Array(count);
+    const openAt = new Int32Array(indexed ? count : 0); // writing beyond the end of a typed array does nothing
+    const closeAt = new Int32Array(indexed ? count : 0);
     const pillWidth = new Uint16Array(count);
     const pending: number[] = [];
     let nearest = INFINITE; // behind the last node of the innermost open container
@@ -86,7 +91,8 @@ class Stack {
       events[at++] = r * 2;
       if (flags[r] & ROW_PILL) {
         const wanted = Math.ceil(pillTextWidth(node)) + PILL_PADDING;
-        pillWidth[r] = Math.max(1, Math.min(wanted, Math.floor(this.contentWidth(depth[node])), 65535));
+        const most = this.contentWidth(depth[node]);
+        pillWidth[r] = wanted <= most ? wanted : most;
       } else if (flags[r] & ROW_OPEN) {
         pending.push(r);
         nearest = end[node];
@@ -111,7 +117,7 @@ class Stack {
     const { flowY } = this;
     if (flowY < 0) return y > this.y ? y : this.y;
     const row = event >> 1;
-    if (y <= flowY && (event & 1) === 0 && this.rows.flags[row] & ROW_PILL && this.flowX + this.pillWidth[row] <= this.flowWidth) return flowY;
+    if (y <= flowY && (event & 1) === 0 && this.flags[row] & ROW_PILL && this.flowX + this.pillWidth[row] <= this.flowWidth) return flowY;
     return y > flowY + PILL_STEP ? y : flowY + PILL_STEP;
   }
 
@@ -119,7 +125,8 @@ class Stack {
   private contentWidth(depth: number): number {
     let width = this.widths[depth];
     if (width === undefined) {
-      width = depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
+      const room = depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
+      width = Math.max(1, Math.min(Math.floor(room), 65535));
       this.widths[depth] = width;
     }
     return width;
@@ -140,14 +147,14 @@ class Stack {
       this.y = bottom + GAP;
       return;
     }
-    const flags = this.rows.flags[row];
+    const flags = this.flags[row];
     this.top[row] = y;
     if (flags & ROW_PILL) {
       const width = this.pillWidth[row];
       if (y !== this.flowY || this.flowX + width > this.flowWidth) {
         this.flowY = y;
         this.flowX = 0;
-        this.flowWidth = this.contentWidth(this.depth[this.rows.node[row]]);
+        this.flowWidth = this.contentWidth(this.depth[this.nodes[row]]);
       }
       this.pillX[row] = Math.min(this.flowX, 65535);
       this.bottom[row] = y + PILL;
@@ -161,7 +168,7 @@ class Stack {
 
   private rememberGap(event: number, from: number, to: number, missing: number): void {
     const row = event >> 1;
-    const depth = this.depth[this.rows.node[row]] + (event & 1);
+    const depth = this.depth[this.nodes[row]] + (event & 1);
     this.gaps.push({ top: from, bottom: to - GAP, depth, count: missing });
   }
 
@@ -207,24 +214,24 @@ function anchors(graph: Graph, a: Stack, b: Stack): { a: Int32Array; b: Int32Arr
   const fromA = new Int32Array(most);
   const fromB = new Int32Array(most);
   let found = 0;
-  const { pairs } = graph;
-  for (let at = 0; at < a.events.length; at++) {
-    const event = a.events[at];
-    const row = event >> 1;
-    const node = a.rows.node[row];
-    const pair = graph.target.pair[node];
+  const { targetEnd, targetNodes, goldenEnd, goldenNodes, relation } = graph.pairs;
+  const { pair: pairs } = graph.target;
+  const { events } = a;
+  const { node: nodes, rowOf } = a.rows;
+  const { rowOf: goldenRowOf, flags: goldenFlags } = b.rows;
+  for (let at = 0; at < events.length; at++) {
+    const event = events[at];
+    const node = nodes[event >> 1];
+    const pair = pairs[node];
     // Of a group the first member that is on the page stands for all.
-    if (pair < 0 || firstShown(pairs.targetEnd, pairs.targetNodes, pair, a.rows.rowOf) !== node) continue;
-    const golden = firstShown(pairs.goldenEnd, pairs.goldenNodes, pair, b.rows.rowOf);
+    if (pair < 0 || firstShown(targetEnd, targetNodes, pair, rowOf) !== node) continue;
+    const golden = firstShown(goldenEnd, goldenNodes, pair, goldenRowOf);
     if (golden < 0) continue;
-    const goldenRow = b.rows.rowOf[golden];
-    let other = b.openAt[goldenRow];
-    if (event & 1) {
-      if (pairs.relation[pair] !== Relation.same || !(b.rows.flags[goldenRow] & ROW_OPEN)) continue;
-      other = b.closeAt[goldenRow];
-    }
-    fromA[found] = at;
-    fromB[found++] = other;
+    const goldenRow = goldenRowOf[golden];
+    if ((event & 1) === 0) fromB[found] = b.openAt[goldenRow];
+    else if (relation[pair] === Relation.same && goldenFlags[goldenRow] & ROW_OPEN) fromB[found] = b.closeAt[goldenRow];
+    else continue;
+    fromA[found++] = at;
   }
   const columnA = fromA.subarray(0, found);
   const columnB = fromB.subarray(0, found);
@@ -247,7 +254,7 @@ export function arrange(graph: Graph, targetRows: Rows, goldenRows: Rows | null,
   const stackOf = (rows: Rows, which: SideName): Stack => {
     const side = sideOf(graph, which);
     if (!side) throw new Error(`no ${which} side`);
-    return new Stack(rows, side.depth, side.end, options.width, (node) => options.pillTextWidth(which, node));
+    return new Stack(rows, side.depth, side.end, options.width, (node) => options.pillTextWidth(which, node), which === 'golden');
   };
   const a = stackOf(targetRows, 'target');
   const b = goldenRows ? stackOf(goldenRows, 'golden') : null;

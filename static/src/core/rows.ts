@@ -16,7 +16,7 @@ export interface Rows {
   readonly rowOf: Int32Array; // per node of the side: its row, -1 = not on the page under its own number
 }
 
-/** A buffer that is reused from one layout to the next and grows when it must. */
+/** Buffers that are reused from one layout to the next and grow when they must. */
 export class RowBuffer {
   node = new Int32Array(1024);
   end = new Int32Array(1024);
@@ -29,24 +29,19 @@ export class RowBuffer {
   }
 
   clear(): void {
-    for (let r = 0; r < this.used; r++) this.rowOf[this.node[r]] = -1;
+    const { node, rowOf, used } = this;
+    if (used * 8 > rowOf.length) rowOf.fill(-1);
+    else for (let r = 0; r < used; r++) rowOf[node[r]] = -1;
     this.used = 0;
   }
 
-  push(node: number, end: number, flags: number): void {
-    if (this.used === this.node.length) this.grow();
-    this.node[this.used] = node;
-    this.end[this.used] = end;
-    this.flags[this.used] = flags;
-    this.rowOf[node] = this.used++;
+  /** The first `used` rows are what the page shows. */
+  rows(used: number): Rows {
+    this.used = used;
+    return { count: used, node: this.node.subarray(0, used), end: this.end.subarray(0, used), flags: this.flags.subarray(0, used), rowOf: this.rowOf };
   }
 
-  rows(): Rows {
-    const n = this.used;
-    return { count: n, node: this.node.subarray(0, n), end: this.end.subarray(0, n), flags: this.flags.subarray(0, n), rowOf: this.rowOf };
-  }
-
-  private grow(): void {
+  grow(): void {
     const size = this.node.length * 2;
     const wider = <T extends Int32Array | Uint8Array>(made: T, from: T): T => {
       made.set(from);
@@ -63,38 +58,40 @@ export function fillRows(buffer: RowBuffer, graph: Graph, which: SideName, state
   buffer.clear();
   const side = sideOf(graph, which);
   const open = openStateOf(state, which);
-  if (!side || !open) return buffer.rows();
-  const { end, kind, parent, depth } = side;
-  let node = 1;
-  while (node < side.count) {
-    const stop = end[node];
+  if (!side || !open) return buffer.rows(0);
+  const { end, kind, parent, depth, count } = side;
+  const { rowOf } = buffer;
+  let { node: nodes, end: ends, flags } = buffer;
+  let used = 0;
+  for (let node = 1; node < count; ) {
+    const own = end[node];
     if (microStep >= 0 && depth[node] === 1 && side.microStep[node] !== microStep) {
-      node = stop;
+      node = own;
       continue;
     }
-    const leaf = stop === node + 1;
-    if (leaf && (kind[node] === NodeKind.api || kind[node] === NodeKind.parametersGrad)) {
-      buffer.push(node, stop, ROW_PILL);
-      node = stop;
-      continue;
-    }
-    if (kind[node] === NodeKind.module) {
-      const foldEnd = foldFrom(which, node, side, parent, folds, state);
-      if (foldEnd > stop) {
-        buffer.push(node, foldEnd, ROW_FOLD);
-        node = foldEnd;
-        continue;
+    const leaf = own === node + 1;
+    let stop = own;
+    let flag = ROW_BOX;
+    if (leaf && (kind[node] === NodeKind.api || kind[node] === NodeKind.parametersGrad)) flag = ROW_PILL;
+    else {
+      if (kind[node] === NodeKind.module) stop = foldFrom(which, node, side, parent, folds, state);
+      if (stop > own) flag = ROW_FOLD;
+      else if (!leaf && open[node] & EXPANDED) {
+        flag = ROW_OPEN;
+        stop = node + 1;
       }
     }
-    if (!leaf && open[node] & EXPANDED) {
-      buffer.push(node, node + 1, ROW_OPEN);
-      node++;
-    } else {
-      buffer.push(node, stop, ROW_BOX);
-      node = stop;
+    if (used === nodes.length) {
+      buffer.grow();
+      ({ node: nodes, end: ends, flags } = buffer);
     }
+    nodes[used] = node;
+    ends[used] = stop;
+    flags[used] = flag;
+    rowOf[node] = used++;
+    node = stop;
   }
-  return buffer.rows();
+  return buffer.rows(used);
 }
 
 function foldFrom(which: SideName, node: number, side: { end: Int32Array; count: number }, parent: Int32Array, folds: Folds, state: OpenState): number {

@@ -56,7 +56,7 @@ export function classesOnScale(values: Float32Array, scale: Scale, threshold: nu
   const bounds = Array.from({ length: TOP }, (_, k) => Math.fround(boundOf(scale, k + 1)));
   const clean = Math.fround(threshold);
   const perDecade = THIRDS / scale.decades;
-  return Uint8Array.from(values, (value) => {
+  const classOf = (value: number): number => {
     if (Number.isNaN(value)) return 0;
     if (value === Infinity) return NONFINITE;
     if (value <= clean) return 1;
@@ -65,7 +65,10 @@ export function classesOnScale(values: Float32Array, scale: Scale, threshold: nu
     if (step > 0 && value < bounds[step - 1]) step--;
     else if (step < TOP && value >= bounds[step]) step++;
     return FIRST_STEP + step;
-  });
+  };
+  const classes = new Uint8Array(values.length);
+  for (let i = 0; i < values.length; i++) classes[i] = classOf(values[i]); // Uint8Array.from takes several times as long
+  return classes;
 }
 
 /** What the threshold can be set to: none, then the bounds of the scale and two decades' worth below it. */

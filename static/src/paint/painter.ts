@@ -11,8 +11,8 @@ import { drawPane, FONT_SIZE } from './pane';
 import { TextFitter } from './text';
 import type { Theme } from './theme';
 
-function prepare(canvas: HTMLCanvasElement, context: CanvasRenderingContext2D): void {
-  const { width, height } = canvasSize.value;
+/** Gives a canvas a size in CSS pixels and clears it. Its memory is only asked for anew where the size changes. */
+export function fitCanvas(canvas: HTMLCanvasElement, context: CanvasRenderingContext2D, width: number, height: number): void {
   const ratio = globalThis.devicePixelRatio || 1;
   const pixelWidth = Math.round(width * ratio);
   const pixelHeight = Math.round(height * ratio);
@@ -52,7 +52,7 @@ export function startPainting(base: HTMLCanvasElement, over: HTMLCanvasElement, 
     if (stale) {
       stale = false;
       const begun = performance.now();
-      prepare(base, context);
+      fitCanvas(base, context, width, height);
       if (labels && colours.value) {
         const brush = { context, theme: theme.value, text, labels, colouring: colours.value, zoom: Math.max(1, camera.value.scale) };
         for (const list of drawLists()) drawPane(brush, list, height);
@@ -60,7 +60,7 @@ export function startPainting(base: HTMLCanvasElement, over: HTMLCanvasElement, 
       frameTimes.last = performance.now() - begun;
       frameTimes.frames++;
     }
-    prepare(over, overContext);
+    fitCanvas(over, overContext, width, height);
     const { outlines, curves } = overlay();
     drawOverlay(overContext, theme.value, outlines, curves, height);
   };

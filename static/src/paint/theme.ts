@@ -18,14 +18,18 @@ export interface Theme {
 export function readTheme(element: Element): Theme {
   const style = getComputedStyle(element);
   const variable = (name: string): string => style.getPropertyValue(name).trim();
-  const cache = new Map<string, string>();
-  const cached = (name: string, fallback: string): string => {
-    let value = cache.get(name);
-    if (value === undefined) {
-      value = variable(name) || fallback;
-      cache.set(name, value);
-    }
-    return value;
+  // Asked for thousands of times a picture: one look-up by the class's own name, no text put together.
+  const cached = (prefix: string, fallback: string): ((cls: ColourClass | undefined) => string) => {
+    const cache = new Map<string, string>();
+    return (cls) => {
+      if (!cls) return fallback;
+      let value = cache.get(cls.id);
+      if (value === undefined) {
+        value = variable(`--${prefix}-${cls.id}`) || fallback;
+        cache.set(cls.id, value);
+      }
+      return value;
+    };
   };
   const dim = variable('--dim');
   const line = variable('--line');
@@ -39,7 +43,7 @@ export function readTheme(element: Element): Theme {
     accent: variable('--accent'),
     onStrong: variable('--on-strong') || '#fff',
     family: variable('--font') || 'system-ui, sans-serif',
-    fill: (cls) => (cls ? cached(`--c-${cls.id}`, line) : line),
-    sign: (cls) => (cls ? cached(`--s-${cls.id}`, dim) : dim),
+    fill: cached('c', line),
+    sign: cached('s', dim),
   };
 }

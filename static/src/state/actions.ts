@@ -110,6 +110,12 @@ export function closeFold(ref: NodeRef): boolean {
   return true;
 }
 
+function shownAlone(which: SideName, node: number): boolean {
+  const pane = layout.value && paneOf(layout.value, which);
+  const row = pane ? pane.rows.rowOf[node] : -1;
+  return pane !== null && row >= 0 && !(pane.rows.flags[row] & ROW_FOLD);
+}
+
 /** Expands whatever hides a node, on both sides. */
 function uncover(open: Graph, which: SideName, node: number): void {
   const side = sideOf(open, which);
@@ -135,11 +141,13 @@ export function select(ref: NodeRef | null, options: SelectOptions = {}): void {
   }
   batch(() => {
     selection.value = ref;
-    if (options.reveal) {
-      uncover(open, ref.side, ref.node);
-      for (const partner of partners(open, ref.side, ref.node)) uncover(open, otherSide(ref.side), partner);
-      changed();
-    }
+    if (!options.reveal) return;
+    const others = partners(open, ref.side, ref.node);
+    // Where everything is open, laying it all out again takes longest, and nothing would change.
+    if (shownAlone(ref.side, ref.node) && others.every((partner) => shownAlone(otherSide(ref.side), partner))) return;
+    uncover(open, ref.side, ref.node);
+    for (const partner of others) uncover(open, otherSide(ref.side), partner);
+    changed();
   });
   align(open, ref);
   if (options.reveal || options.show || options.centre) showNode(ref, options.centre ?? false);

@@ -79,7 +79,9 @@ function digits(value: number): number {
 }
 
 /** Widths of the texts, worked out once a node (in whole units, plus 1): the layout asks for all of them every time. */
-function pillMeasure(open: Graph, known: Names, measure: (text: string) => number): (side: SideName, node: number) => number {
+export type PillWidth = (side: SideName, node: number) => number;
+
+function pillMeasure(open: Graph, known: Names, measure: (text: string) => number): PillWidth {
   const heads = new Float32Array(open.strings.count).fill(-1);
   const digit = measure('0');
   const dot = measure('.');
@@ -100,7 +102,7 @@ function pillMeasure(open: Graph, known: Names, measure: (text: string) => numbe
   };
 }
 
-const pillWidths = computed(() => (graph.value && names.value ? pillMeasure(graph.value, names.value, textMeasure.value) : null));
+export const pillWidths = computed(() => (graph.value && names.value ? pillMeasure(graph.value, names.value, textMeasure.value) : null));
 
 /** Positions of everything that is open. Depends on nothing that scrolling or selecting changes. */
 export const layout = computed<Layout | null>(() => {

@@ -11,6 +11,7 @@ import { select } from '../state/actions';
 import { announcement, graph, locale, microStep, names, stripOpen } from '../state/app';
 import { colours } from '../state/view';
 import { className } from '../i18n/class_names';
+import { fitCanvas } from '../paint/painter';
 import { theme } from './theming';
 
 const MOST_TABS = 6;
@@ -47,12 +48,9 @@ function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
   const context = canvas.getContext('2d');
   const colouring = colours.value;
   if (!context || !colouring) return;
-  const ratio = globalThis.devicePixelRatio || 1;
   const high = HEAD + shown.rows.length * (LINE + GAP);
-  canvas.width = Math.round(wide * ratio);
-  canvas.height = Math.round(high * ratio);
+  fitCanvas(canvas, context, wide, high);
   canvas.style.height = `${high}px`;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
   const colours_ = theme.value;
   const columns = shown.columns.length;
   const step = wide / columns;
@@ -77,9 +75,11 @@ function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
     // Only what is wrong is tinted by how much.
     context.globalAlpha = item && item.sign !== '' && !item.strong && colouring.scale === null ? intensity(shown.error[cell], largest) : 1;
     context.fillStyle = colours_.fill(item);
-    context.beginPath();
-    context.roundRect(x, y, Math.max(1, step - gap), LINE, step > 8 ? 2 : 0);
-    context.fill();
+    if (step > 8) {
+      context.beginPath();
+      context.roundRect(x, y, step - gap, LINE, 2);
+      context.fill();
+    } else context.fillRect(x, y, Math.max(1, step - gap), LINE); // hundreds of layers: thousands of cells
     context.globalAlpha = 1;
     if ((item?.strong || item?.id === 'expected') && step >= 9) drawSign({ context, theme: colours_, colouring }, x + (step - gap) / 2 - 6.5, y + LINE / 2, 13, shown.cls[cell]);
     else if (item?.id === 'unmatched' && step >= 6) {

@@ -9,6 +9,7 @@ import { select } from '../state/actions';
 import { graph, selection } from '../state/app';
 import { drawLists } from '../state/scene';
 import { camera, canvasSize, colours, layout } from '../state/view';
+import { fitCanvas } from '../paint/painter';
 import { theme } from './theming';
 
 const WIDTH = window.innerWidth < 1000 ? 14 : 29;
@@ -27,10 +28,7 @@ function Minimap({ which }: { readonly which: SideName }) {
     const element = canvas.current;
     const context = element?.getContext('2d');
     if (!element || !context || !side || !colouring || !column) return;
-    const ratio = globalThis.devicePixelRatio || 1;
-    element.width = Math.round(WIDTH * ratio);
-    element.height = Math.round(height.value * ratio);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    fitCanvas(element, context, WIDTH, height.value);
     for (const segment of minimap(column, colouring, height.value, 1, side.count)) {
       context.fillStyle = theme.value.fill(colouring.classes[segment.cls]);
       context.fillRect(segment.x * WIDTH, segment.y, segment.width * WIDTH, segment.height);
