@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nodeName } from '../src/core/names';
 import { textTable } from '../src/core/name_search';
 import { markedNodes, patternChoices } from '../src/core/triage';
-import { pairDescendants, twinOf } from '../src/core/twins';
+import { inMicroStep, pairDescendants, twinOf } from '../src/core/twins';
 import { smallGraph } from './small_graph';
 
 const graph = smallGraph(
@@ -31,6 +31,32 @@ describe('the other direction of a call', () => {
     expect(nodeName(graph, graph.target, twin(1))).toBe('Module.forward_head.Head.backward.0');
     expect(twin(5)).toBe(1);
     expect(twin(6)).toBe(-1); // its backward call is not in the dump: nothing is invented
+  });
+});
+
+describe('the same call in another micro step', () => {
+  const twice = smallGraph(
+    [0, 1].flatMap((micro) => [
+      { depth: 1, name: `Module.net.Net.forward.${micro}` },
+      { depth: 2, name: `Functional.linear.${2 * micro}.forward` },
+      { depth: 2, name: `Functional.linear.${2 * micro + 1}.forward` },
+    ]),
+    [{ depth: 1, name: 'Module.net.Net.forward.0' }],
+    [],
+  );
+  const target = { ...twice.target, microStep: Uint16Array.from([0, 0, 0, 0, 1, 1, 1]) };
+  const two = { ...twice, target };
+  const to = (node: number, micro: number) => inMicroStep(two, { side: 'target', node }, micro);
+
+  it('is the module of the same name, and the API of the same place among its equals', () => {
+    expect(to(1, 1)).toEqual({ side: 'target', node: 4 });
+    expect(to(3, 1)).toEqual({ side: 'target', node: 6 });
+    expect(to(5, 0)).toEqual({ side: 'target', node: 2 });
+  });
+
+  it('is the node itself where all micro steps are shown, and nothing where that one has none', () => {
+    expect(to(3, -1)).toEqual({ side: 'target', node: 3 });
+    expect(to(3, 7)).toBeNull();
   });
 });
 

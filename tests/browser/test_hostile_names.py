@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from conftest import convert
 from graph_view_server import serving
+from panel_steps import panel, picture
 from playwright.sync_api import Page, expect
 from viewer import Viewer, alone, run_named
+
+from tb_graph_ascend.view_cli import main
 
 SCRIPT = "<img src=x onerror=\"window.hacked=1\">"
 HOSTILE = [
@@ -86,3 +89,26 @@ def test_what_is_copied_is_the_name_itself(page: Page, hostile: tuple[str, str])
     pasted: Any = page.locator("#pasted").input_value()
     assert pasted.split("\n") == [name_of(SCRIPT), name_of(SCRIPT)]
     assert page.evaluate("window.hacked") is None
+
+
+def test_names_stay_text_in_the_exported_page(page: Page, hostile: tuple[str, str], tmp_path: Path) -> None:
+    _, logs = hostile
+    output = tmp_path / "page.html"
+    assert main(["export", str(Path(logs) / run_named(logs, "a&b=<b>c")), "-o", str(output)]) == 0
+    assert "<img src=x" not in output.read_text(encoding="utf-8")
+    page.goto(output.as_uri())
+    viewer = Viewer(page, page).opened()
+    page.fill("#search-box", "onerror kind:module")
+    panel(viewer).locator("[role=option]").first.click()
+    viewer.wait(f"s.selection && s.selection.name === {json.dumps(name_of(SCRIPT))}")
+    page.get_by_role("button", name="Stack").click()
+    expect(page.locator(".stacks code").first).to_contain_text("<img")
+    assert page.evaluate("[window.hacked, document.querySelectorAll('img, svg[onload]').length]") == [None, 0]
+
+
+def test_names_stay_text_in_a_picture_of_the_graphs(page: Page, hostile: tuple[str, str]) -> None:
+    viewer = opened(page, hostile, SCRIPT)
+    words = [text["words"] for text in picture(viewer)]  # the picture is put into the page: a script in it would run
+    assert any(word.startswith("<img src=x") for word in words) and any("模型层" in word for word in words)
+    assert any(word.startswith("a&b=<b>c/compare_") for word in words)
+    assert page.evaluate("[window.hacked, document.querySelectorAll('img, svg[onload]').length]") == [None, 0]
