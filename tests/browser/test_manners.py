@@ -13,10 +13,7 @@ from tensorboard_process import TOP, running_tensorboard
 from viewer import Viewer, alone, in_tensorboard, plugin_frame, run_named
 
 AXE = os.path.join(TOP, "static", "node_modules", "axe-core", "axe.min.js")
-PANELS = {
-    "en-US": ["Findings, in call order", "Search", "Match by hand", "Layer mapping", "Expected and ignored", "Share"],
-    "zh-CN": ["发现（按调用顺序）", "搜索", "手动匹配", "层映射", "预期与忽略", "分享"],
-}
+PANELS = ["Search", "Match by hand", "Layer mapping", "Expected and ignored", "Share"]
 PRESSES = 120  # of Tab at most, until anything on the page is reached
 
 
@@ -129,7 +126,7 @@ def test_no_panel_needs_eval_or_breaks_the_policy(page: Page, bug_tensorboard: s
     viewer.wait("s.details && s.details.rows > 3")
     viewer.frame.get_by_role("button", name="Map of the differences in bias").click()
     expect(viewer.frame.locator(".heatmap")).to_contain_text("128 of 128 elements differ")
-    for name in PANELS["en-US"][1:]:
+    for name in PANELS:
         open_panel(viewer, name)
         expect(panel(viewer).locator("h2").first).to_be_visible()
     viewer.frame.locator("#search-box").fill("/linear_(qkv|proj)/ error>0.01")
@@ -179,12 +176,11 @@ def test_axe_finds_nothing_to_object_to_in_any_panel_or_state(browser: Browser, 
     viewer = alone(page, bug_served, run=run_named(bug_logs, "tensor")).opened()
     viewer.wait("s.details && s.details.rows > 3")
     page.evaluate(source)
-    rail = page.locator(".rail button")
-    for name in PANELS[language]:
-        if rail.and_(page.get_by_role("button", name=name, exact=True)).get_attribute("aria-pressed") == "false":
-            rail.and_(page.get_by_role("button", name=name, exact=True)).click()
+    for button in page.locator(".rail button").all():
+        if button.get_attribute("aria-pressed") == "false":
+            button.click()
         expect(panel(viewer).locator("h2").first).to_be_visible()
-        look(viewer, name)
+        look(viewer, button.get_attribute("aria-label") or "")
     page.locator("#search-box").fill("linear eror>1")
     page.locator(".search-tools button").click()
     look(viewer, "a query with a mistake, filters open")

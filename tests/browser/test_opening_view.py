@@ -190,7 +190,7 @@ def test_everything_is_there_in_chinese(browser: Browser, served: str, logs: str
     viewer.wait("s.details && s.details.rows > 0")
     assert page.evaluate("document.documentElement.lang") == "zh-CN"
     words = page.locator(".pick > span, .verdict, .findings h2, .tags, .legend, .details thead, .details-head button").all_inner_texts()
-    allowed = ("layers", "mlp", "down_proj", "weight", "Norm", "Max", "Min", "Mean")
+    allowed = ("layers", "mlp", "down_proj", "weight", "Norm", "Max", "Min", "Mean", "step", "rank")
     shown = [word for text in words for word in text.split() if word.isascii() and word.isalpha() and len(word) > 2]
     assert [word for word in shown if not word.startswith(allowed)] == []
     page.get_by_role("button", name="Switch to English").click()
