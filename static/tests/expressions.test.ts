@@ -29,7 +29,7 @@ describe('a regular expression', () => {
   });
 
   it('counts for the calls inside what it fits, and the other way round with a minus', () => {
-    const index = { graph, text: table, dtypes: { target: null, golden: null }, expected: { target: new Set<number>(), golden: new Set<number>() } };
+    const index = { graph, text: table, dtypes: { target: null, golden: null }, numbers: {}, expected: { target: new Set<number>(), golden: new Set<number>() } };
     const at = (text: string): number[] => [...search(index, parseQuery(text), 'call').rows];
     const inMlp = names.map((name, node) => (node > 1 && (name.includes('mlp') || names[graph.target.parent[node]].includes('mlp')) ? node : -1)).filter((node) => node > 0);
     expect(at('/m.p/')).toEqual(inMlp);
@@ -39,7 +39,7 @@ describe('a regular expression', () => {
 
   it('is worked out in steps, so that a long search keeps nobody waiting, and ends with the same hits', () => {
     const many = smallGraph(Array.from({ length: 5000 }, (_, call) => ({ depth: 1, name: `Functional.linear.${call}.forward` })), null, []);
-    const index = { graph: many, text: textTable(many.strings.utf8, many.strings.end), dtypes: { target: null, golden: null }, expected: { target: new Set<number>(), golden: new Set<number>() } };
+    const index = { graph: many, text: textTable(many.strings.utf8, many.strings.end), dtypes: { target: null, golden: null }, numbers: {}, expected: { target: new Set<number>(), golden: new Set<number>() } };
     const steps = searching(index, parseQuery('/[13]/'), 'call');
     let taken = 0;
     let step = steps.next();

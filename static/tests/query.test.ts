@@ -8,7 +8,7 @@ describe('query language', () => {
   it('reads names, numbers and properties in one line', () => {
     const [name, number, property] = terms('layers.1?.mlp norm_err>0.01 is:introduced');
     expect(name).toMatchObject({ kind: 'name', not: false });
-    expect(number).toMatchObject({ kind: 'number', field: 'error', low: 0.01, lowOpen: true, high: Infinity });
+    expect(number).toMatchObject({ kind: 'number', field: 'norm_err', low: 0.01, lowOpen: true, high: Infinity });
     expect(property).toMatchObject({ kind: 'is', values: ['introduced'] });
     expect(problems('layers.1?.mlp norm_err>0.01 is:introduced')).toEqual([]);
   });
@@ -29,6 +29,10 @@ describe('query language', () => {
     ['micro=2', { field: 'micro', low: 2, high: 2 }],
     ['error=inf', { low: Infinity, high: Infinity }],
     ['gain>2', { field: 'gain', low: 2 }],
+    ['err>0.1', { field: 'error', low: 0.1 }],
+    ['MAX_ERR>1', { field: 'max_err', low: 1 }],
+    ['cosine<0.99', { field: 'cosine', high: 0.99, highOpen: true }],
+    ['max_relative_err:0..1', { field: 'max_rel_err', low: 0, high: 1 }],
   ])('reads the condition %s', (text, expected) => {
     expect(terms(text)[0]).toMatchObject(expected);
   });

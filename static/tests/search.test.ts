@@ -26,7 +26,7 @@ const graph = smallGraph(target, golden, [
 ], { reasons: [{ code: 4, id: 'dtype', text: undefined, severity: 'warning' }] });
 
 function index(of: Graph, changes: Partial<SearchIndex> = {}): SearchIndex {
-  return { graph: of, text: textTable(of.strings.utf8, of.strings.end), dtypes: { target: null, golden: null }, expected: { target: new Set(), golden: new Set() }, ...changes };
+  return { graph: of, text: textTable(of.strings.utf8, of.strings.end), dtypes: { target: null, golden: null }, numbers: {}, expected: { target: new Set(), golden: new Set() }, ...changes };
 }
 
 function found(text: string, order: Order = 'call', changes: Partial<SearchIndex> = {}): string[] {
@@ -81,6 +81,18 @@ describe('search', () => {
     expect(found('how:structural reason:dtype')).toEqual(['Module.model.layers.12.mlp.MLP.forward.0']);
     expect(found('class:mlp kind:module')).toHaveLength(2);
     expect(found('in:layers.12.mlp kind:api')).toEqual(['Functional.linear.12.forward', 'Tensor.add.1.forward']);
+  });
+
+  it('compares the error of one statistic once the column is there, and says that it is needed before', () => {
+    const before = search(index(graph), parseQuery('norm_err>0.01 mean_err>0 layers.12'), 'call');
+    expect(before.needs).toEqual(['norm_err', 'mean_err']);
+    expect(before.rows.length).toBeGreaterThan(1); // what cannot be tested yet excludes nothing
+    const numbers = { norm_err: Float32Array.of(0.001, 0.02), max_err: Float32Array.of(Number.NaN, Infinity) };
+    expect(search(index(graph, { numbers }), parseQuery('norm_err>0.01'), 'call').needs).toEqual([]);
+    expect(found('norm_err>0.01', 'call', { numbers })).toEqual(['Module.model.layers.12.mlp.MLP.forward.0']);
+    expect(found('norm_err<0.01', 'call', { numbers })).toEqual(['Module.model.Model.forward.0']);
+    expect(found('max_err>1', 'call', { numbers })).toEqual(['Module.model.layers.12.mlp.MLP.forward.0']); // what is not measured fits nothing
+    expect(found('error>0.1', 'call', { numbers })).toEqual(['Module.model.Model.forward.0']);
   });
 
   it('filters by data type once the column is there, and says that it is missing before', () => {

@@ -25,7 +25,7 @@ def test_hits_appear_as_one_types_without_any_request_and_no_two_look_alike(qkv:
 
 def test_a_query_on_names_and_numbers_is_walked_through_by_keys_alone(qkv: Viewer) -> None:
     qkv.page.keyboard.press("/")
-    qkv.page.keyboard.type("layers.? norm_err>0.01 is:inherited,parameter kind:module dir:forward")
+    qkv.page.keyboard.type("layers.? error>0.01 is:inherited,parameter kind:module dir:forward")
     expect(panel(qkv).locator("h2")).to_contain_text("hits")
     qkv.page.keyboard.press("ArrowDown")
     qkv.wait(f"s.selection.name === '{QKV}'")  # the selection was a hit: it stays the current one
@@ -36,6 +36,21 @@ def test_a_query_on_names_and_numbers_is_walked_through_by_keys_alone(qkv: Viewe
     qkv.wait(f"s.selection.name !== '{after}'")
     qkv.page.keyboard.press("p")
     qkv.wait(f"s.selection.name === '{after}'")
+
+
+def test_the_error_of_one_statistic_is_fetched_once_when_it_is_asked_for(qkv: Viewer) -> None:
+    asked: list[str] = []
+    qkv.page.on("request", lambda request: asked.append(request.url))
+    box = qkv.page.locator("#search-box")
+    box.fill("layers.2.self_attention min_err>0.02 kind:module dir:forward side:target")
+    rows = panel(qkv).locator("[role=option]")
+    expect(rows).to_have_count(1)  # of the fused projection's outputs the smallest number differs most
+    expect(rows.first).to_contain_text("linear_qkv")
+    box.fill("layers.2.self_attention norm_err>0.02 kind:module dir:forward side:target")
+    expect(panel(qkv).get_by_text("Nothing fits.")).to_be_visible()
+    assert len([address for address in asked if "errors%2Foutputs" in address]) == 1
+    box.fill("cosine<0.5")
+    expect(panel(qkv).get_by_role("alert")).to_contain_text("This graph holds no cosine.")
 
 
 def test_what_is_wrong_with_a_query_is_said_with_what_was_meant(qkv: Viewer) -> None:

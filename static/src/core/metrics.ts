@@ -14,6 +14,11 @@ export function metricLabel(name: string): string {
   return PERFECT_ONE.test(name) ? `1 − ${name}` : name;
 }
 
+/** The metric itself, of the distance from perfect that `addWorst` writes. */
+export function asMeasured(name: string, distance: number): number {
+  return PERFECT_ONE.test(name) ? 1 - distance : distance;
+}
+
 /** Writes the worst value of each pair of a block for one metric into `into` (indexed by pair). */
 export function addWorst(block: Comparisons, name: string, into: Float32Array): void {
   const column = block.metricNames.indexOf(name);

@@ -6,6 +6,7 @@
  *   /^Module.*norm/     regular expression
  *   is:introduced       a property; of several values any: is:introduced,parameter
  *   error>0.01          a number; also >=, <, <=, =, and a range: error:1e-3..0.1
+ *   norm_err>0.01       the error of one statistic; `error` is the largest of them
  *   -is:unmatched       a minus in front: everything else
  *
  * All terms must hold. Pure: knows nothing of graphs (search.ts does).
@@ -40,12 +41,32 @@ export const PROPERTIES = [
 ] as const;
 export type Property = (typeof PROPERTIES)[number];
 
+/** Numbers that are there when a graph is opened. */
+const OPENING_NUMBERS = ['error', 'input', 'parameter', 'gain', 'confidence', 'micro', 'call', 'depth', 'inside'] as const;
+/** The error of one statistic of a pair's outputs; fetched when a query names one. */
+export const STATISTIC_NUMBERS = ['max_err', 'min_err', 'mean_err', 'norm_err'] as const;
+/** Metrics of the elements of a pair's tensors (tensor mode), of the worst one, under the names that the graph file has for them. */
+export const METRIC_NAMES = {
+  cosine: 'Cosine', euc_dist: 'EucDist', max_abs_err: 'MaxAbsErr', max_rel_err: 'MaxRelativeErr', rel_norm_err: 'Relative Norm Err',
+  one_thousandth: 'One Thousandth Err Ratio', five_thousandths: 'Five Thousandths Err Ratio', outside: 'Outside Tolerance', ulp: 'ULP Distance',
+} as const;
+export type StatisticNumber = (typeof STATISTIC_NUMBERS)[number];
+export type MetricNumber = keyof typeof METRIC_NAMES;
+/** What is fetched when a query names it, one number a pair. */
+export type FetchedNumber = StatisticNumber | MetricNumber;
+
 /** Numbers that can be compared; the second names are other spellings of the first. */
-export const NUMBERS = ['error', 'input', 'parameter', 'gain', 'confidence', 'micro', 'call', 'depth', 'inside'] as const;
-export type NumberField = (typeof NUMBERS)[number];
+export type NumberField = (typeof OPENING_NUMBERS)[number] | FetchedNumber;
+export const NUMBERS: readonly NumberField[] = [...OPENING_NUMBERS, ...STATISTIC_NUMBERS, ...(Object.keys(METRIC_NAMES) as MetricNumber[])];
+
+export function isFetched(field: NumberField): field is FetchedNumber {
+  return !(OPENING_NUMBERS as readonly string[]).includes(field);
+}
+
 const NUMBER_ALIASES: Readonly<Record<string, NumberField>> = {
-  err: 'error', norm_err: 'error', rel_err: 'error', output: 'error', output_err: 'error', input_err: 'input', in: 'input',
+  err: 'error', rel_err: 'error', output: 'error', output_err: 'error', input_err: 'input', in: 'input',
   param: 'parameter', param_err: 'parameter', weight: 'parameter', micro_step: 'micro', step: 'micro', nodes: 'inside', size: 'inside',
+  cos: 'cosine', max_relative_err: 'max_rel_err', relative_norm_err: 'rel_norm_err', ulp_distance: 'ulp',
 };
 
 /** Choices: `key:value`. */

@@ -2,7 +2,7 @@
 import { worstError } from './findings';
 import { NameTest } from './name_search';
 import { largestFirst, rank } from './ordering';
-import type { Query, Term } from './query';
+import { isFetched, type FetchedNumber, type Query, type Term } from './query';
 import { gain, nodeFlags, pairFlags, type Flags, type SearchIndex } from './search_terms';
 import { NodeKind, sideOf, type Graph, type Side, type SideName } from './types';
 
@@ -15,6 +15,7 @@ export interface SearchResult {
   readonly rows: Int32Array; // target node, or -1 - golden node
   readonly hits: { readonly target: number; readonly golden: number };
   readonly needsDtypes: boolean; // a dtype: term was passed over because the column is not there
+  readonly needs: readonly FetchedNumber[]; // terms of numbers that were passed over for the same reason
 }
 
 /** Leaves only nodes of which the pair's and their own flags together say `wanted`. */
@@ -61,7 +62,7 @@ function* narrowByExpression(names: NameTest, side: Side, flags: Flags, literal:
 }
 
 /** The nodes of one side that fit, and whether a column was missing. */
-function* hitsOf(index: SearchIndex, which: SideName, query: Query, ofPairs: readonly (Flags | null)[], onlyMicroStep: number): Generator<void, { flags: Flags; missing: boolean } | null> {
+function* hitsOf(index: SearchIndex, which: SideName, query: Query, ofPairs: readonly (Flags | null | 'missing')[], onlyMicroStep: number): Generator<void, { flags: Flags; missing: boolean } | null> {
   const side = sideOf(index.graph, which);
   if (!side) return null;
   const flags = new Uint8Array(side.count).fill(1);
@@ -69,12 +70,14 @@ function* hitsOf(index: SearchIndex, which: SideName, query: Query, ofPairs: rea
   let missing = false;
   const last: { term: Term & { kind: 'name' }; literal: Flags }[] = [];
   for (const [i, term] of query.terms.entries()) {
+    const ofPair = ofPairs[i];
+    if (ofPair === 'missing') continue;
     const ofNode = nodeFlags(index, which, side, term);
     if (ofNode === 'missing') missing = true;
     else if (term.kind === 'name' && term.pattern.expression && ofNode) {
       if (!term.not) narrow(side, flags, null, ofNode, 1);
       last.push({ term, literal: ofNode });
-    } else narrow(side, flags, ofPairs[i], ofNode, term.not ? 0 : 1);
+    } else narrow(side, flags, ofPair, ofNode, term.not ? 0 : 1);
   }
   if (onlyMicroStep >= 0) for (let node = 1; node < side.count; node++) if (side.microStep[node] !== onlyMicroStep) flags[node] = 0;
   for (const { term, literal } of last) {
@@ -86,13 +89,14 @@ function* hitsOf(index: SearchIndex, which: SideName, query: Query, ofPairs: rea
 /** The same as `search`, in steps of a few milliseconds: yields between them and returns the result. */
 export function* searching(index: SearchIndex, query: Query, order: Order, onlyMicroStep = -1): Generator<void, SearchResult> {
   const { graph } = index;
-  const ofPairs = query.terms.map((term) => pairFlags(graph, term));
+  const ofPairs = query.terms.map((term) => pairFlags(index, term));
   const target = yield* hitsOf(index, 'target', query, ofPairs, onlyMicroStep);
   const golden = yield* hitsOf(index, 'golden', query, ofPairs, onlyMicroStep);
   const found = merged(graph, target?.flags ?? new Uint8Array(1), golden?.flags ?? null);
   return {
     rows: order === 'call' ? found.rows : sorted(graph, found.rows, order),
     hits: { target: found.onTarget, golden: found.rows.length - found.onTarget },
+    needs: query.terms.flatMap((term, i) => (ofPairs[i] === 'missing' && term.kind === 'number' && isFetched(term.field) ? [term.field] : [])),
     needsDtypes: (target?.missing ?? false) || (golden?.missing ?? false),
   };
 }

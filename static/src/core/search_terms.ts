@@ -1,6 +1,6 @@
 /** What each term of a query says of each pair and each node, as columns of 0 and 1. Expressions are left to search.ts, which tests them last. */
 import { nodesWithLiteral, nodesWithPattern, spreadToCalls, type TextTable } from './name_search';
-import type { ChoiceField, NamePattern, NumberField, Property, Term, TextField } from './query';
+import { isFetched, type ChoiceField, type FetchedNumber, type NamePattern, type NumberField, type Property, type Term, type TextField } from './query';
 import { Cause, Direction, FLAG_RECOMPUTED, How, NodeKind, Relation, Status, type Graph, type Side, type SideName } from './types';
 
 /** What a search needs besides the graph; made once a graph. */
@@ -9,6 +9,8 @@ export interface SearchIndex {
   readonly text: TextTable;
   /** Data type of each node's first tensor, where it was fetched: index into names plus 1; null = not known yet. */
   readonly dtypes: Readonly<Record<SideName, { readonly column: Uint8Array; readonly names: readonly string[] } | null>>;
+  /** Per pair, the numbers that are fetched when a query names them, as far as they are there. */
+  readonly numbers: Readonly<Partial<Record<FetchedNumber, Float32Array>>>;
   /** Target and golden nodes that a person marked as expected. */
   readonly expected: Readonly<Record<SideName, ReadonlySet<number>>>;
 }
@@ -190,8 +192,9 @@ function fits(pattern: NamePattern, text: string): boolean {
   return lower.includes(pattern.literal) && (pattern.expression === null || pattern.expression.test(lower));
 }
 
-/** What a term says of pairs, the same for both sides; null where it says nothing of them. */
-export function pairFlags(graph: Graph, term: Term): Flags | null {
+/** What a term says of pairs, the same for both sides; null where it says nothing of them, 'missing' where the column for it is not there. */
+export function pairFlags(index: SearchIndex, term: Term): Flags | null | 'missing' {
+  const { graph } = index;
   const flags = new Uint8Array(graph.pairs.count);
   switch (term.kind) {
     case 'is': {
@@ -199,6 +202,10 @@ export function pairFlags(graph: Graph, term: Term): Flags | null {
       return known.includes(true) ? flags : null;
     }
     case 'number': {
+      if (isFetched(term.field)) {
+        const column = index.numbers[term.field];
+        return column ? inBounds(flags, term, (pair) => column[pair]) : 'missing';
+      }
       const value = numberOfPair(graph, term.field);
       return value && inBounds(flags, term, value);
     }

@@ -20,11 +20,11 @@ async function loadNames(from: Blocks): Promise<void> {
   }
 }
 
-async function loadValues(from: Blocks, opened: Graph, name: string): Promise<void> {
+/** The worst value of every pair for one metric (see core/metrics), from all comparison blocks; null where it is not wanted any more. */
+export async function worstOfPairs(from: Blocks, opened: Graph, name: string, stale: () => boolean): Promise<Float32Array | null> {
   const values = new Float32Array(opened.pairs.count).fill(Number.NaN);
   const waiting = Array.from({ length: Math.ceil(opened.pairs.count / BLOCK_NODES) }, (_, k) => k);
   const total = waiting.length;
-  const stale = (): boolean => blocks.value !== from || colouring.value !== `metric:${name}`;
   const work = async (): Promise<void> => {
     for (let block = waiting.shift(); block !== undefined && !stale(); block = waiting.shift()) {
       addWorst(await from.comparisons(block * BLOCK_NODES), name, values);
@@ -33,11 +33,18 @@ async function loadValues(from: Blocks, opened: Graph, name: string): Promise<vo
   };
   try {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    if (!stale()) metricValues.value = { name, values };
-  } catch {
-    // The details of the selection say what is wrong with the file; colours stay as "not measured".
+    return stale() ? null : values;
   } finally {
     if (blocks.value === from) loading.value = null;
+  }
+}
+
+async function loadValues(from: Blocks, opened: Graph, name: string): Promise<void> {
+  try {
+    const values = await worstOfPairs(from, opened, name, () => blocks.value !== from || colouring.value !== `metric:${name}`);
+    if (values) metricValues.value = { name, values };
+  } catch {
+    // The details of the selection say what is wrong with the file; colours stay as "not measured".
   }
 }
 

@@ -6,6 +6,7 @@ import { parseQuery, type Query } from '../core/query';
 import { searching, type Order, type SearchIndex, type SearchResult } from '../core/search';
 import type { Graph, SideName } from '../core/types';
 import { readNodeDtypes } from '../wire/graph_pb.js';
+import { pairNumbers, wantNumbers } from './pair_numbers';
 import { hiddenPairs } from './triage';
 import { expectedGolden, expectedTarget, graph, hideExpected, hits, microStep, panel, query, source } from './app';
 
@@ -31,6 +32,7 @@ const index = computed<SearchIndex | null>(() => {
     graph: open,
     text: text.value,
     dtypes: dtypes.value?.version === open.version ? dtypes.value.columns : NO_DTYPES,
+    numbers: pairNumbers.value,
     expected: { target: expectedTarget.value, golden: expectedGolden.value },
   };
 });
@@ -98,6 +100,9 @@ export function followSearch(): void {
     asked = open.version;
     dtypesMissing.value = false;
     void fetchDtypes(open);
+  });
+  effect(() => {
+    if (result.value && result.value.needs.length > 0) wantNumbers(result.value.needs);
   });
   effect(() => {
     hits.value = panel.value === 'search' ? (result.value?.rows ?? null) : null;

@@ -22,16 +22,23 @@ export class OverlaySource implements Source {
     return this.behind.runs();
   }
 
-  index(key: GraphKey): Promise<GraphIndex> {
-    return this.behind.index(key);
+  async index(key: GraphKey): Promise<GraphIndex> {
+    const index = await this.behind.index(key);
+    const own = this.of(key, index.version);
+    if (!own) return index;
+    const known = new Set(index.sections.map((entry) => entry.name));
+    const added = [...own.sections].filter(([name]) => !known.has(name)).map(([name, bytes]) => ({ name, stored_length: bytes.length, raw_length: bytes.length }));
+    return { ...index, sections: [...index.sections, ...added] };
+  }
+
+  private of(key: GraphKey, version: string): Overrides | null {
+    const own = this.overrides;
+    return own && own.version === version && own.key.run === key.run && own.key.step === key.step && own.key.rank === key.rank ? own : null;
   }
 
   section(key: GraphKey, name: string, version: string, signal?: AbortSignal): Promise<Uint8Array> {
-    const own = this.overrides;
-    if (own && own.version === version && own.key.run === key.run && own.key.step === key.step && own.key.rank === key.rank) {
-      const found = own.sections.get(name);
-      if (found) return Promise.resolve(found);
-    }
+    const found = this.of(key, version)?.sections.get(name);
+    if (found) return Promise.resolve(found);
     return this.behind.section(key, name, version, signal);
   }
 

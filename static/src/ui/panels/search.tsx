@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { refOf, worstError } from '../../core/findings';
 import { formatCount, formatError } from '../../core/format';
-import { hasValue, setValue, toggleValue, valueOf, type Query } from '../../core/query';
+import { METRIC_NAMES, hasValue, setValue, toggleValue, valueOf, type Query } from '../../core/query';
 import { gain, ORDERS, type Order } from '../../core/search';
 import { distinctLabels, LABEL_BLOCK } from '../../core/short_names';
 import { Direction, NodeKind, otherSide, partners, sideOf, type Graph } from '../../core/types';
@@ -11,6 +11,7 @@ import { t, type TextKey } from '../../i18n';
 import { select } from '../../state/actions';
 import { graph, names, panelWidth, query, selection } from '../../state/app';
 import { reasonSummary } from '../../state/reasons';
+import { absentNumbers } from '../../state/pair_numbers';
 import { dtypes, dtypesMissing, order, parsed, result, wantDtypes } from '../../state/search';
 import { causes } from '../../state/view';
 import { className } from '../../i18n/class_names';
@@ -97,8 +98,14 @@ function Filters({ open }: { readonly open: Graph }) {
 }
 
 function Problems({ of }: { readonly of: Query }) {
+  const absent = absentNumbers.value.filter((field) => of.terms.some((term) => term.kind === 'number' && term.field === field));
   return (
     <>
+      {absent.map((field) => (
+        <p key={field} class="problem" role="alert">
+          {t(field in METRIC_NAMES ? 'search.noMetric' : 'search.noStatistic', { field })}
+        </p>
+      ))}
       {of.problems.map((problem) => (
         <p key={`${problem.from}`} class="problem" role="alert">
           {t(`search.problem.${problem.code}`, { word: problem.word, hint: problem.hint })}
@@ -229,7 +236,7 @@ export function SearchPanel() {
       <details class="help-text">
         <summary>{t('search.help')}</summary>
         <dl>
-          {(['name', 'glob', 'regex', 'number', 'is', 'not', 'path', 'quote'] as const).map((entry) => (
+          {(['name', 'glob', 'regex', 'number', 'statistic', 'is', 'not', 'path', 'quote'] as const).map((entry) => (
             <div key={entry}>
               <dt>
                 <button class="link" onClick={() => (query.value = t(`search.example.${entry}`))}>

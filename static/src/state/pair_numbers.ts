@@ -1,0 +1,93 @@
+/** Numbers a pair that are fetched when a query names them: the error of one statistic, a metric of the elements. */
+import { PbfReader } from 'pbf';
+import { computed, signal } from '@preact/signals';
+import { asMeasured } from '../core/metrics';
+import { METRIC_NAMES, STATISTIC_NUMBERS, type FetchedNumber, type MetricNumber, type StatisticNumber } from '../core/query';
+import type { Graph } from '../core/types';
+import { outputErrors } from '../wire/pair_errors';
+import { readPairErrors } from '../wire/graph_pb.js';
+import { graph, source } from './app';
+import { worstOfPairs } from './metrics';
+import { blocks } from './view';
+
+type Columns = Partial<Record<FetchedNumber, Float32Array>>;
+
+interface Fetched {
+  readonly of: Graph;
+  readonly columns: Columns;
+  readonly absent: readonly FetchedNumber[]; // this graph has none: no pair fits
+}
+
+const SECTION = 'errors/outputs';
+
+const fetched = signal<Fetched | null>(null);
+const NOTHING: Omit<Fetched, 'of'> = { columns: {}, absent: [] };
+
+const current = computed<Omit<Fetched, 'of'>>(() => (fetched.value?.of === graph.value && fetched.value ? fetched.value : NOTHING));
+export const pairNumbers = computed<Columns>(() => current.value.columns);
+export const absentNumbers = computed<readonly FetchedNumber[]>(() => current.value.absent);
+
+let asked = new Set<FetchedNumber>();
+let askedOf: Graph | null = null;
+
+function isStatistic(field: FetchedNumber): field is StatisticNumber {
+  return (STATISTIC_NUMBERS as readonly string[]).includes(field);
+}
+
+function put(open: Graph, columns: Columns, absent: readonly FetchedNumber[] = []): void {
+  if (graph.value !== open) return;
+  const before = current.value;
+  fetched.value = { of: open, columns: { ...before.columns, ...columns }, absent: [...before.absent, ...absent] };
+}
+
+function putAbsent(open: Graph, fields: readonly FetchedNumber[]): void {
+  const nothing = new Float32Array(open.pairs.count).fill(Number.NaN);
+  put(open, Object.fromEntries(fields.map((field) => [field, nothing])), fields);
+}
+
+async function fetchStatistics(open: Graph): Promise<void> {
+  const from = source.value;
+  if (!from) return;
+  try {
+    const { sections } = await from.index(open.key);
+    if (!sections.some((entry) => entry.name === SECTION)) return putAbsent(open, STATISTIC_NUMBERS); // written by an older version
+    const bytes = await from.section(open.key, SECTION, open.version);
+    put(open, outputErrors(readPairErrors(new PbfReader(bytes)), open.verdicts.error));
+  } catch {
+    putAbsent(open, STATISTIC_NUMBERS);
+  }
+}
+
+async function fetchMetric(open: Graph, field: MetricNumber): Promise<void> {
+  const from = blocks.value;
+  const name = METRIC_NAMES[field];
+  if (!from || from.graph !== open) return;
+  try {
+    const known = open.summary.mode === 'tensor' && (await from.comparisons(0)).metricNames.includes(name);
+    const values = known ? await worstOfPairs(from, open, name, () => graph.value !== open) : null;
+    if (values) put(open, { [field]: values.map((value) => asMeasured(name, value)) });
+    else putAbsent(open, [field]);
+  } catch {
+    putAbsent(open, [field]);
+  }
+}
+
+/** Fetches what a search has passed over; each column once a graph. */
+export function wantNumbers(fields: readonly FetchedNumber[]): void {
+  const open = graph.value;
+  if (!open) return;
+  if (askedOf !== open) {
+    askedOf = open;
+    asked = new Set();
+  }
+  for (const field of fields) {
+    if (asked.has(field)) continue;
+    if (isStatistic(field)) {
+      for (const one of STATISTIC_NUMBERS) asked.add(one); // they come together
+      void fetchStatistics(open);
+    } else {
+      asked.add(field);
+      void fetchMetric(open, field);
+    }
+  }
+}
