@@ -50,7 +50,7 @@ def test_the_error_of_one_statistic_is_fetched_once_when_it_is_asked_for(qkv: Vi
     expect(panel(qkv).get_by_text("Nothing fits.")).to_be_visible()
     assert len([address for address in asked if "errors%2Foutputs" in address]) == 1
     box.fill("cosine<0.5")
-    expect(panel(qkv).get_by_role("alert")).to_contain_text("This graph holds no cosine.")
+    expect(panel(qkv).get_by_role("alert")).to_contain_text("This graph holds no cosine:")
 
 
 def test_what_is_wrong_with_a_query_is_said_with_what_was_meant(qkv: Viewer) -> None:
