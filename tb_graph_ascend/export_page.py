@@ -19,6 +19,7 @@ from typing import Any
 from converter.errors import UserError
 from converter.graphfile.container import write_atomically
 from converter.graphfile.file import GraphFile, open_graph
+from converter.messages import message
 from tb_graph_ascend.directory_walk import walk
 from tb_graph_ascend.get_asset import BUNDLE
 from tb_graph_ascend.get_graph import index_as_json
@@ -86,7 +87,8 @@ def _viewer() -> bytes:
         with open(VIEWER, "rb") as stream:
             return stream.read()
     except OSError:
-        raise UserError("the front end is not built. Run in the project's directory: python build_backend/front_end.py") from None
+        raise UserError(message("export.not_built",
+                                "the front end is not built. Run in the project's directory: python build_backend/front_end.py")) from None
 
 
 def _page(run: Run, viewer: bytes, changes: dict[str, KeptChanges]) -> Iterator[bytes]:

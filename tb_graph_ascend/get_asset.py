@@ -26,13 +26,15 @@ TYPES = {
     ".txt": "text/plain; charset=utf-8",
 }
 
-NOT_BUILT = b"""
+NOT_BUILT = """
 export function render() {
-  document.documentElement.lang = "en";
-  document.body.textContent =
-    "The viewer of tb_graph_ascend was not built. Run in the project's directory: python build_backend/front_end.py";
+  const chinese = navigator.language.toLowerCase().startsWith("zh");
+  document.documentElement.lang = chinese ? "zh" : "en";
+  document.body.textContent = chinese
+    ? "tb_graph_ascend 的界面尚未构建。请在项目目录中执行：python build_backend/front_end.py"
+    : "The viewer of tb_graph_ascend was not built. Run in the project's directory: python build_backend/front_end.py";
 }
-"""
+""".encode()
 
 
 def get_entry(request: Request) -> Response:

@@ -15,6 +15,7 @@ from converter.graphfile.errors import GraphFileError
 from converter.graphfile.file import GraphFile
 from converter.graphfile.manifest import MANIFEST_FORMAT, MANIFEST_NAME
 from converter.graphfile.source import Source, open_source
+from converter.messages import message
 from tb_graph_ascend.directory_walk import Found
 from tb_graph_ascend.metadata import GRAPH_SUFFIX
 from tb_graph_ascend.texts import Problem, broken_manifest, of_error
@@ -116,8 +117,8 @@ def runs_in(directories: Iterator[Found], prefix: str, checker: GraphChecker) ->
         if MANIFEST_NAME in found.files:
             try:
                 manifest = _read_manifest(found)
-            except ValueError as error:
-                problems[found.relative] = broken_manifest(str(error))
+            except UserError as error:
+                problems[found.relative] = broken_manifest(error.told)
                 groups.setdefault(found.relative, [])
                 paths[found.relative] = found.path
             else:
@@ -170,22 +171,27 @@ def _name(prefix: str, relative: str) -> str:
 
 
 def _read_manifest(found: Found) -> dict[str, Any] | None:
-    """The manifest; None where manifest.json is somebody else's. Raises ValueError where it is ours but cannot be used."""
+    """The manifest; None where manifest.json is somebody else's. Raises UserError where it is ours but cannot be used."""
     name = found.relative.rpartition("/")[2] or found.path.rstrip("/").rpartition("/")[2]
     ours = bool(RUN_DIRECTORY.match(name))
     try:
         source = open_source(f"{found.path}/{MANIFEST_NAME}")
         manifest = json.loads(source.read_range(0, min(source.size, LARGEST_MANIFEST)))
-    except (UserError, ValueError, RecursionError) as error:
+    except UserError:
         if ours:
-            raise ValueError(str(error)) from None
+            raise
+        return None
+    except (ValueError, RecursionError) as error:
+        if ours:
+            raise UserError(message("manifest.no_json", "not valid JSON: {why}", why=error)) from None
         return None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("graphs"), list) or "format" not in manifest:
         if ours:
-            raise ValueError("it has no list \"graphs\"")
+            raise UserError(message("manifest.no_list", "it has no list \"graphs\""))
         return None
     if manifest["format"] != MANIFEST_FORMAT:
-        raise ValueError(f"its format is {manifest['format']!r}, and this program knows {MANIFEST_FORMAT}")
+        raise UserError(message("manifest.format", "its format is {found}, and this program knows {known}",
+                                found=repr(manifest["format"]), known=MANIFEST_FORMAT))
     for entry in manifest["graphs"]:
         _check_entry(entry)
     return manifest
@@ -194,12 +200,12 @@ def _read_manifest(found: Found) -> dict[str, Any] | None:
 def _check_entry(entry: Any) -> None:
     """A manifest can come from anybody: its file names must stay inside the run's directory."""
     if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
-        raise ValueError("an entry of \"graphs\" has no \"file\"")
+        raise UserError(message("manifest.no_file", "an entry of \"graphs\" has no \"file\""))
     if not all(type(entry.get(key)) is int for key in ("step", "rank")):
-        raise ValueError(f"step or rank of {entry['file']!r} is no whole number")
+        raise UserError(message("manifest.no_number", "step or rank of {file} is no whole number", file=repr(entry["file"])))
     file = entry["file"]
     if not file or "\\" in file or ":" in file or "\0" in file or any(part in ("", ".", "..") for part in file.split("/")):
-        raise ValueError(f"the file name {file!r} leads out of the run's directory")
+        raise UserError(message("manifest.outside", "the file name {file} leads out of the run's directory", file=repr(file)))
 
 
 def _begins_like_a_graph(path: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from converter.errors import UserError
 from converter.graphfile.errors import GraphFileError
-from converter.messages import as_json
+from converter.messages import as_json, message
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ def of_error(error: UserError, code: str = "unreadable") -> Problem:
 
 
 def broken_manifest(why: str) -> Problem:
-    return Problem("manifest", f"The run's manifest.json cannot be used: {why}. The graph files found beside it are listed.",
-                   f"该运行的 manifest.json 无法使用：{why}。已列出同目录下找到的图文件。")
+    said = message("manifest.broken", "The run's manifest.json cannot be used: {why}. The graph files found beside it are listed.", why=why)
+    return Problem("manifest", said, said, said)
 
 
 def unreachable(root: str, why: str) -> Problem:

@@ -65,6 +65,15 @@ export const dumps = {
   'engine.no_ray': '--engine ray 需要 Ray：请执行 pip install "tb_graph_ascend[ray]"',
   'engine.ray_advice': '请用 `ray start --head` 启动一个，或设置 RAY_ADDRESS',
 
+  'export.not_built': '前端尚未构建。请在项目目录中执行：python build_backend/front_end.py',
+  'manifest.broken': '该运行的 manifest.json 无法使用：{why}。已列出同目录下找到的图文件。',
+  'manifest.no_json': '不是合法的 JSON：{why}',
+  'manifest.no_list': '没有列表 "graphs"',
+  'manifest.format': '格式为 {found}，当前程序支持 {known}',
+  'manifest.no_file': '"graphs" 中有条目缺少 "file"',
+  'manifest.no_number': '{file} 的 step 或 rank 不是整数',
+  'manifest.outside': '{file} 位于该运行的目录之外',
+
   'file.is_directory': '{path} 是目录：请指定{kind}本身',
   'file.kind_unreadable': '无法读取{kind} {path}：{why}',
   'file.mapping': '映射文件',
