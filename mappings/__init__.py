@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 _SUFFIX = ".yaml"
+_CHINESE = "# zh: "
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class Template:
 
     name: str  # what -lm takes, and the file's name without .yaml
     title: str  # its first comment line
+    title_zh: str  # the comment line that begins with "zh:", else the title
     text: str
 
 
@@ -23,5 +25,7 @@ def templates() -> list[Template]:
     for entry in files(__name__).iterdir():
         if entry.name.endswith(_SUFFIX):
             text = entry.read_text(encoding="utf-8")
-            found.append(Template(entry.name[:-len(_SUFFIX)], text.partition("\n")[0].lstrip("# ").strip(), text))
+            title = text.partition("\n")[0].lstrip("# ").strip()
+            chinese = next((line[len(_CHINESE):].strip() for line in text.splitlines() if line.startswith(_CHINESE)), title)
+            found.append(Template(entry.name[:-len(_SUFFIX)], title, chinese, text))
     return sorted(found, key=lambda template: template.name)

@@ -34,7 +34,7 @@ def get_templates(request: Request) -> Response:
     """The shipped mapping files."""
     from mappings import templates
 
-    return json_response(request, [{"name": template.name, "title": template.title, "text": template.text} for template in templates()])
+    return json_response(request, [vars(template) for template in templates()])
 
 
 def get_policies(request: Request) -> Response:

@@ -9,6 +9,7 @@ import type { LocalText } from '../wire/source';
 export interface Template {
   readonly name: string;
   readonly title: string;
+  readonly title_zh: string;
   readonly text: string;
 }
 

@@ -92,7 +92,7 @@ function Form() {
               <option value="">{t('convert.noMapping')}</option>
               {mapping.value && !known.some((item) => `${item.name}.yaml` === mapping.value?.name) ? <option value={mapping.value.name}>{mapping.value.name}</option> : null}
               {known.map((item) => (
-                <option key={item.name} value={`${item.name}.yaml`} title={item.title}>
+                <option key={item.name} value={`${item.name}.yaml`} title={local({ en: item.title, zh: item.title_zh })}>
                   {item.name}
                 </option>
               ))}

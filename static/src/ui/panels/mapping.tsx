@@ -73,7 +73,7 @@ function Head({ open }: { readonly open: Graph }) {
             >
               <option value="">{t('mapping.template')}</option>
               {known.map((item) => (
-                <option key={item.name} value={item.name} title={item.title}>
+                <option key={item.name} value={item.name} title={local({ en: item.title, zh: item.title_zh })}>
                   {item.name}
                 </option>
               ))}
