@@ -131,28 +131,28 @@ describe('search', () => {
     const big = repeated(wide, 10);
     const at = index(big);
     search(at, parseQuery('warm'), 'call');
-    const best = (text: string): number =>
-      Math.min(...[0, 1, 2].map(() => {
-        const start = performance.now();
-        search(at, parseQuery(text), 'call');
-        return performance.now() - start;
-      }));
     expect(big.target.count).toBeGreaterThan(1_000_000 - 10);
-    // The machine may be busy: a plain pass over the same columns, measured at the same time, is the yardstick.
+    // The machine may be busy: as many plain passes over the same columns as a search may take, just before it, are the yardstick.
     const { head } = big.target;
+    const flags = new Uint8Array(big.target.count);
+    const table = new Uint8Array(at.text.end.length).fill(1);
     const plain = (): number => {
-      const flags = new Uint8Array(big.target.count);
-      const table = new Uint8Array(at.text.end.length).fill(1);
       const start = performance.now();
-      for (let pass = 0; pass < 10; pass++) for (let node = 1; node < flags.length; node++) flags[node] += table[head[node]];
-      return (performance.now() - start) / 10;
+      for (let pass = 0; pass < 60; pass++) for (let node = 1; node < flags.length; node++) flags[node] += table[head[node]];
+      return performance.now() - start;
+    };
+    const keepsTo = (budget: number, text: string): boolean => {
+      const start = performance.now();
+      search(at, parseQuery(text), 'call');
+      return performance.now() - start < budget;
     };
     plain();
     for (const text of ['layers.2001', 'linear.12', 'layers.1?.lay']) {
-      const budget = Math.max(100, 60 * Math.min(plain(), plain(), plain()));
-      expect([text, best(text) < budget]).toEqual([text, true]);
+      let kept = false;
+      for (let attempt = 0; attempt < 8 && !kept; attempt++) kept = keepsTo(Math.max(100, plain()), text);
+      expect([text, kept]).toEqual([text, true]);
     }
-  });
+  }, 30_000);
 });
 
 /** The same nodes several times over. */
