@@ -85,7 +85,7 @@ def served(bundle: str, logs: str) -> Iterator[str]:
 def _is_ours(message: ConsoleMessage) -> bool:
     """Whether an error in the console is the viewer's: not of TensorBoard's own page around it, nor of a server that a test has stopped."""
     address = message.location.get("url", "")
-    if any(word in message.text for word in ("net::ERR_CONNECTION_", "net::ERR_EMPTY_RESPONSE")):
+    if "net::ERR_" in message.text and "BLOCKED" not in message.text and address.startswith("http"):
         return False  # the viewer reads ahead while a test ends
     inside = "tb_graph_ascend" in address
     return inside or not any(part in address for part in ("/icon_bundle", "/font-", "fonts.g", "/data/", "/index.js", "/favicon"))
