@@ -5,7 +5,9 @@
 
 Needs the extra [test] (Playwright). A server of its own is started on 127.0.0.1 and ended again. Times are measured inside the page
 (viewer_page.js), in milliseconds from the event: to the next painted frame; until panel and graphs stand as they stay; and the
-longest stretch for which the main thread was not free. What is typed, pressed and chosen stands in viewer_steps.py.
+longest stretch for which the main thread was not free. The last column is CPU time of the main thread (main_thread.py) for all
+that an action sets off, the accessible tree and details included, less what waiting costs: it holds on a busy machine as well.
+What is typed, pressed and chosen stands in viewer_steps.py.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.main_thread import cpu_milliseconds, renderers
 from bench.viewer_steps import Measurement, Taken, all_steps
 
 Figures = dict[str, float]
@@ -53,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _print_actions(taken: dict[tuple[str, str], list[Taken]], each: bool) -> None:
     """Of one action the median of the repetitions counts; of a kind its median and its worst action."""
-    print(f"\n{'milliseconds, median and worst':58} {'next frame':>16} {'as it stays':>16} {'blocked':>16}")
+    print(f"\n{'milliseconds, median and worst':58} {'next frame':>16} {'as it stays':>16} {'blocked':>16} {'CPU':>16}")
     kinds = list(dict.fromkeys(kind for kind, _ in taken))
     for kind in kinds:
         actions = {name: [statistics.median(column) for column in zip(*runs)] for (of, name), runs in taken.items() if of == kind}
@@ -61,8 +64,8 @@ def _print_actions(taken: dict[tuple[str, str], list[Taken]], each: bool) -> Non
         cells = " ".join(f"{statistics.median(column):8.0f}{max(column):8.0f}" for column in columns)
         print(f"{f'{kind} ({len(actions)})':58} {cells}")
         if each:
-            for name, (first, shown, blocked) in actions.items():
-                print(f"    {name:54} {first:16.0f} {shown:16.0f} {blocked:16.0f}")
+            for name, medians in actions.items():
+                print(f"    {name:54} " + " ".join(f"{value:16.0f}" for value in medians))
 
 
 def _measure(address: str, chromium: str, taken: dict[tuple[str, str], list[Taken]]) -> Figures:
@@ -84,10 +87,18 @@ def _measure(address: str, chromium: str, taken: dict[tuple[str, str], list[Take
         found: Figures = {"first picture, ms": page.evaluate("firstPicture"), "until then received, kB": sum(received) / 1000}
         page.wait_for_timeout(1500)  # the first details
         page.on("request", lambda request: requests.append(request.url))
+        pages = renderers()
+
+        def run(action: str, argument: object) -> Taken:
+            before = cpu_milliseconds(pages)
+            result: Measurement = page.evaluate(f"bench.{action}", argument)
+            return result["first"], result["shown"], result["blocked"], cpu_milliseconds(pages) - before
+
+        waiting = statistics.median(run("key", "Shift")[3] for _ in range(3))
 
         def measure(kind: str, name: str, action: str, argument: object) -> None:
-            result: Measurement = page.evaluate(f"bench.{action}", argument)
-            taken.setdefault((kind, name), []).append((result["first"], result["shown"], result["blocked"]))
+            first, shown, blocked, cpu = run(action, argument)
+            taken.setdefault((kind, name), []).append((first, shown, blocked, max(0.0, cpu - waiting)))
 
         for step in all_steps(page, measure):
             requests.clear()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 Measurement = dict[str, float]  # first, shown, blocked: see viewer_page.js
-Taken = tuple[float, float, float]
+Taken = tuple[float, float, float, float]  # these and CPU time
 Measure = Callable[[str, str, str, object], None]  # kind, name, function of `bench` in the page, its argument
 
 # Typed letter by letter, each letter measured.
@@ -88,8 +88,8 @@ def all_steps(page: Any, measure: Measure) -> list[Callable[[], None]]:
 
     def going_through() -> None:
         page.evaluate("bench.type", "mlp")
-        for key in "nnnnppp":
-            measure("next, previous: hits", key, "key", key)
+        for number, key in enumerate("nnnnppp"):
+            measure("next, previous: hits", f"{number} {key}", "key", key)
         page.evaluate("bench.type", "")
         page.evaluate("document.querySelectorAll('.rail button')[0].click()")
         settle()
@@ -97,11 +97,11 @@ def all_steps(page: Any, measure: Measure) -> list[Callable[[], None]]:
             name = page.locator(FINDING_CHIPS).nth(index).inner_text()
             for _ in ("on", "off"):
                 measure("filter: chip of the findings", f"{name} {_}", "click", {"selector": FINDING_CHIPS, "index": index})
-        for key in "nnnnppp":
-            measure("next, previous: findings", key, "key", key)
+        for number, key in enumerate("nnnnppp"):
+            measure("next, previous: findings", f"{number} {key}", "key", key)
         page.evaluate("bench.press", "Expand all")
-        for key in "nnpp":
-            measure("next, previous: everything expanded", key, "key", key)
+        for number, key in enumerate("nnpp"):
+            measure("next, previous: everything expanded", f"{number} {key}", "key", key)
         page.evaluate("bench.press", "Collapse all")
 
     def colouring() -> None:

@@ -75,6 +75,17 @@ function topOf(pane: Pane | null, node: number): number {
 }
 
 describe('layout', () => {
+  it('takes widths of calls that are known already, and asks for the others only', () => {
+    const graph = graphOf(outline('Module.a.A.forward.0\n  Functional.linear.0.forward\n  Functional.relu.0.forward'), null);
+    const rows = fillRows(new RowBuffer(graph.target.count), graph, 'target', everythingOpen(graph), foldsOf(graph), -1);
+    const asked: number[] = [];
+    const known = new Uint16Array(graph.target.count);
+    known[2] = 1 + 80;
+    const { target } = arrange(graph, rows, null, { width: WIDTH, knownTextWidths: { target: known, golden: new Uint16Array(0) }, pillTextWidth: (_, node) => asked.push(node) && 40 });
+    expect(asked).toEqual([3]);
+    expect(target.pillWidth[1] - target.pillWidth[2]).toBe(40);
+  });
+
   it('nests boxes, keeps call order and never lets two overlap, for any tree and any pairing', () => {
     for (let seed = 1; seed <= 40; seed++) {
       const next = random(seed);

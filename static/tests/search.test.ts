@@ -67,6 +67,18 @@ describe('search', () => {
     }
   });
 
+  it('takes the digits of a call number as a name would hold them', () => {
+    const calls = [0, 1, 5, 10, 12, 50, 100, 105, 120, 1005, 2147483647];
+    const numbered = smallGraph(calls.map((call) => ({ depth: 1, name: `Functional.f.${call}.forward` })), null, []);
+    const table = textTable(numbered.strings.utf8, numbered.strings.end);
+    for (const digits of ['0', '1', '5', '00', '05', '005', '10', '12', '100', '1005', '2147483647', '00000000000', '99999999999999999999']) {
+      for (const text of [`f.${digits}`, `f.${digits}.forward`, `${digits}.forward`, digits]) {
+        const expected = calls.map((call) => (`functional.f.${call}.forward`.includes(text) ? 1 : 0));
+        expect([text, Array.from(nodesWithLiteral(table, numbered.target, text)).slice(1)]).toEqual([text, expected]);
+      }
+    }
+  });
+
   it('lists a golden node only where its counterpart is no hit', () => {
     expect(found('layers.12')).not.toContain('golden Module.model.layers.12.ffn.FFN.forward.0');
     expect(found('ffn')).toEqual(['golden Module.model.layers.12.ffn.FFN.forward.0', 'golden Torch.matmul.0.forward']);

@@ -40,6 +40,7 @@ export function paneOf(layout: Layout, side: SideName): Pane | null {
 
 const SMALLEST_GAP = 20;
 const INFINITE = 0x7fffffff;
+const NOTHING = new Uint16Array(0);
 
 /** One side while it is being stacked. Called several times for every row, hence plain fields and no closures. */
 class Stack {
@@ -65,6 +66,7 @@ class Stack {
     end: Int32Array,
     private readonly width: number,
     pillTextWidth: (node: number) => number,
+    known: Uint16Array,
     indexed: boolean,
   ) {
     const { count, node: nodes, flags } = rows;
@@ -90,7 +92,7 @@ class Stack {
       openAt[r] = at;
       events[at++] = r * 2;
       if (flags[r] & ROW_PILL) {
-        const wanted = Math.ceil(pillTextWidth(node)) + PILL_PADDING;
+        const wanted = (known[node] > 0 ? known[node] - 1 : Math.ceil(pillTextWidth(node))) + PILL_PADDING;
         const most = this.contentWidth(depth[node]);
         pillWidth[r] = wanted <= most ? wanted : most;
       } else if (flags[r] & ROW_OPEN) {
@@ -248,13 +250,15 @@ export interface LayoutOptions {
   readonly width: number; // of one pane, in layout units
   /** Width of the text of a pill, in layout units. */
   readonly pillTextWidth: (side: SideName, node: number) => number;
+  /** What that said before, a node plus 1 (0 = not asked yet): a call for each of a million nodes would take longer than all the rest. */
+  readonly knownTextWidths?: Readonly<Record<SideName, Uint16Array>>;
 }
 
 export function arrange(graph: Graph, targetRows: Rows, goldenRows: Rows | null, options: LayoutOptions): Layout {
   const stackOf = (rows: Rows, which: SideName): Stack => {
     const side = sideOf(graph, which);
     if (!side) throw new Error(`no ${which} side`);
-    return new Stack(rows, side.depth, side.end, options.width, (node) => options.pillTextWidth(which, node), which === 'golden');
+    return new Stack(rows, side.depth, side.end, options.width, (node) => options.pillTextWidth(which, node), options.knownTextWidths?.[which] ?? NOTHING, which === 'golden');
   };
   const a = stackOf(targetRows, 'target');
   const b = goldenRows ? stackOf(goldenRows, 'golden') : null;

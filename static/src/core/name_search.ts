@@ -51,6 +51,9 @@ export function stringsWith(table: TextTable, literal: string): Uint8Array {
 interface Seam {
   readonly before: string; // head must end with it; '' = the call number begins the hit
   readonly digits: string;
+  readonly value: number; // of the digits
+  readonly plain: boolean; // no needless zero in front
+  readonly power: number; // 10 ^ number of digits
   readonly after: string; // tail must begin with it; '' = the call number ends the hit
 }
 
@@ -58,17 +61,26 @@ interface Seam {
 function seamsOf(literal: string): Seam[] {
   const seams: Seam[] = [];
   for (const run of literal.matchAll(/\d+/g)) {
-    const after = literal.slice(run.index + run[0].length);
-    seams.push({ before: literal.slice(0, run.index), digits: run[0], after });
+    const digits = run[0];
+    const value = Number(digits);
+    const after = literal.slice(run.index + digits.length);
+    seams.push({ before: literal.slice(0, run.index), digits, value, plain: String(value) === digits, power: 10 ** digits.length, after });
   }
   return seams;
 }
 
+/** Whether a call number equals, begins with, ends with or holds the digits. By arithmetic where it can be: it is asked of every node. */
 function callFits(call: number, seam: Seam): boolean {
-  const text = String(call);
-  if (seam.before !== '' && seam.after !== '') return text === seam.digits;
-  if (seam.before !== '') return text.startsWith(seam.digits);
-  return seam.after !== '' ? text.endsWith(seam.digits) : text.includes(seam.digits);
+  const { value, plain, power } = seam;
+  if (seam.before !== '') {
+    if (!plain) return false;
+    if (seam.after !== '' || value === 0) return call === value;
+    let rest = call;
+    while (rest > value) rest = Math.trunc(rest / 10);
+    return rest === value;
+  }
+  if (seam.after !== '') return call % power === value && (power === 10 || call >= power / 10);
+  return String(call).includes(seam.digits);
 }
 
 /** Nodes whose full name holds `literal` (lower case): 1 each. */

@@ -1,8 +1,8 @@
 /** Runs a query over a graph: columns in, rows out, no request. Rows are encoded as in findings.ts. */
 import { worstError } from './findings';
-import { NameTest } from './name_search';
+import { NameTest, nodesWithLiteral, spreadToCalls } from './name_search';
 import { largestFirst, rank } from './ordering';
-import { isFetched, type FetchedNumber, type Query, type Term } from './query';
+import { isFetched, type FetchedNumber, type Query } from './query';
 import { gain, nodeFlags, pairFlags, type Flags, type SearchIndex } from './search_terms';
 import { NodeKind, sideOf, type Graph, type Side, type SideName } from './types';
 
@@ -53,11 +53,18 @@ function* narrowByExpression(names: NameTest, side: Side, flags: Flags, literal:
     }
     return answer;
   };
+  const keep = wanted === 1 ? 1 : 2;
   let tested = 0;
   for (let node = 1; node < count; node++) {
     if (!flags[node]) continue;
-    if (test(node) !== (wanted === 1 ? 1 : 2)) flags[node] = 0;
-    if (++tested % SOME === 0) yield;
+    const above = literal[node] || kind[node] !== NodeKind.api ? 0 : parent[node];
+    let answer = above > 0 ? known[above] : 0; // what encloses a node comes before it
+    if (answer !== 0) known[node] = answer;
+    else {
+      answer = test(node);
+      if (++tested % SOME === 0) yield;
+    }
+    if (answer !== keep) flags[node] = 0;
   }
 }
 
@@ -68,21 +75,22 @@ function* hitsOf(index: SearchIndex, which: SideName, query: Query, ofPairs: rea
   const flags = new Uint8Array(side.count).fill(1);
   flags[0] = 0;
   let missing = false;
-  const last: { term: Term & { kind: 'name' }; literal: Flags }[] = [];
+  const last: { readonly names: NameTest; readonly literal: Flags; readonly wanted: number }[] = [];
   for (const [i, term] of query.terms.entries()) {
     const ofPair = ofPairs[i];
     if (ofPair === 'missing') continue;
+    if (term.kind === 'name' && term.pattern.expression) {
+      const literal = nodesWithLiteral(index.text, side, term.pattern.literal);
+      if (!term.not) narrow(side, flags, null, spreadToCalls(side, literal.slice()), 1);
+      last.push({ names: new NameTest(index.text, side, term.pattern.expression), literal, wanted: term.not ? 0 : 1 });
+      continue;
+    }
     const ofNode = nodeFlags(index, which, side, term);
     if (ofNode === 'missing') missing = true;
-    else if (term.kind === 'name' && term.pattern.expression && ofNode) {
-      if (!term.not) narrow(side, flags, null, ofNode, 1);
-      last.push({ term, literal: ofNode });
-    } else narrow(side, flags, ofPair, ofNode, term.not ? 0 : 1);
+    else narrow(side, flags, ofPair, ofNode, term.not ? 0 : 1);
   }
   if (onlyMicroStep >= 0) for (let node = 1; node < side.count; node++) if (side.microStep[node] !== onlyMicroStep) flags[node] = 0;
-  for (const { term, literal } of last) {
-    if (term.pattern.expression) yield* narrowByExpression(new NameTest(index.text, side, term.pattern.expression), side, flags, literal, term.not ? 0 : 1);
-  }
+  for (const { names, literal, wanted } of last) yield* narrowByExpression(names, side, flags, literal, wanted);
   return { flags, missing };
 }
 

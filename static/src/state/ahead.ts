@@ -4,19 +4,19 @@ import type { Folds } from '../core/folds';
 import { NodeKind, sideOf, SIDES, type Graph } from '../core/types';
 import { graph } from './app';
 import { text } from './search';
-import { folds, pillWidths, type PillWidth } from './view';
+import { folds, pillWidths, type PillWidths } from './view';
 
 const AT_ONCE = 512; // nodes between two looks at the clock
 const FRAME = 8; // milliseconds, where the browser does not say how long it is idle
 
 /** Which repeats continue and how wide calls are: both are kept once a node. */
-function* ahead(open: Graph, repeats: Folds, width: PillWidth): Generator<void> {
+function* ahead(open: Graph, repeats: Folds, widths: PillWidths): Generator<void> {
   for (const which of SIDES) {
     const side = sideOf(open, which);
     if (!side) continue;
     const { kind, end, count } = side;
     for (let node = 1; node < count; node++) {
-      if (end[node] === node + 1 && (kind[node] === NodeKind.api || kind[node] === NodeKind.parametersGrad)) width(which, node);
+      if (end[node] === node + 1 && (kind[node] === NodeKind.api || kind[node] === NodeKind.parametersGrad)) widths.of(which, node);
       else if (end[node] < count) repeats.continues(which, node, end[node]);
       if (node % AT_ONCE === 0) yield;
     }
@@ -40,10 +40,10 @@ export function workAhead(): void {
   effect(() => {
     const open = graph.value;
     const repeats = folds.value;
-    const width = pillWidths.value;
-    if (!open || !repeats || !width) return undefined;
+    const widths = pillWidths.value;
+    if (!open || !repeats || !widths) return undefined;
     void text.value;
-    const steps = ahead(open, repeats, width);
+    const steps = ahead(open, repeats, widths);
     let cancel = (): void => undefined;
     const go = (left: () => number): void => {
       do {

@@ -78,10 +78,13 @@ function digits(value: number): number {
   return count;
 }
 
-/** Widths of the texts, worked out once a node (in whole units, plus 1): the layout asks for all of them every time. */
-export type PillWidth = (side: SideName, node: number) => number;
+/** Widths of the texts in whole units, worked out once a node: the layout asks for all of them every time. */
+export interface PillWidths {
+  readonly of: (side: SideName, node: number) => number;
+  readonly known: Readonly<Record<SideName, Uint16Array>>; // plus 1, 0 = not asked yet
+}
 
-function pillMeasure(open: Graph, known: Names, measure: (text: string) => number): PillWidth {
+function pillMeasure(open: Graph, known: Names, measure: (text: string) => number): PillWidths {
   const heads = new Float32Array(open.strings.count).fill(-1);
   const digit = measure('0');
   const dot = measure('.');
@@ -93,13 +96,14 @@ function pillMeasure(open: Graph, known: Names, measure: (text: string) => numbe
     const call = side.call[node];
     return call === NO_CALL || !api ? heads[head] : heads[head] + dot + digit * digits(call);
   };
-  return (which, node) => {
+  const of = (which: SideName, node: number): number => {
     const side = open[which];
     const column = widths[which];
     if (!side) return 0;
     if (column[node] === 0) column[node] = Math.min(Math.ceil(fresh(side, node)) + 1, 65535);
     return column[node] - 1;
   };
+  return { of, known: widths };
 }
 
 export const pillWidths = computed(() => (graph.value && names.value ? pillMeasure(graph.value, names.value, textMeasure.value) : null));
@@ -110,12 +114,12 @@ export const layout = computed<Layout | null>(() => {
   const made = buffers.value;
   const state = openState.value;
   const repeats = folds.value;
-  const pillTextWidth = pillWidths.value;
+  const widths = pillWidths.value;
   void openVersion.value;
-  if (!open || !made || !state || !repeats || !pillTextWidth || layoutWidth.value <= 0) return null;
+  if (!open || !made || !state || !repeats || !widths || layoutWidth.value <= 0) return null;
   const targetRows = fillRows(made.target, open, 'target', state, repeats, microStep.value);
   const goldenRows = made.golden ? fillRows(made.golden, open, 'golden', state, repeats, microStep.value) : null;
-  return arrange(open, targetRows, goldenRows, { width: layoutWidth.value, pillTextWidth });
+  return arrange(open, targetRows, goldenRows, { width: layoutWidth.value, pillTextWidth: widths.of, knownTextWidths: widths.known });
 });
 
 /** Nodes whose outputs are the inputs of the selected one, as far as the numbers tell; filled when its details are there. */
