@@ -1,8 +1,9 @@
-/** What the first large expansion and the first search would otherwise have to work out, done while nobody waits for anything. */
+/** What the first large expansion and the first search would otherwise have to work out or to ask for, done while nobody waits for anything. */
 import { effect } from '@preact/signals';
 import type { Folds } from '../core/folds';
 import { NodeKind, sideOf, SIDES, type Graph } from '../core/types';
 import { graph } from './app';
+import { fetchNumbersAhead } from './pair_numbers';
 import { text } from './search';
 import { folds, pillWidths, type PillWidths } from './view';
 
@@ -47,7 +48,10 @@ export function workAhead(): void {
     let cancel = (): void => undefined;
     const go = (left: () => number): void => {
       do {
-        if (steps.next().done) return;
+        if (steps.next().done) {
+          fetchNumbersAhead(open);
+          return;
+        }
       } while (left() > 1);
       cancel = whenIdle(go);
     };

@@ -19,6 +19,7 @@ interface Fetched {
 }
 
 const SECTION = 'errors/outputs';
+const MOST_AHEAD = 8 << 20; // bytes; about 1.3 million pairs
 
 const fetched = signal<Fetched | null>(null);
 const NOTHING: Omit<Fetched, 'of'> = { columns: {}, absent: [] };
@@ -45,12 +46,17 @@ function putAbsent(open: Graph, fields: readonly FetchedNumber[]): void {
   put(open, Object.fromEntries(fields.map((field) => [field, nothing])), fields);
 }
 
-async function fetchStatistics(open: Graph): Promise<void> {
+async function fetchStatistics(open: Graph, most = Infinity): Promise<void> {
   const from = source.value;
   if (!from) return;
   try {
     const { sections } = await from.index(open.key);
-    if (!sections.some((entry) => entry.name === SECTION)) return putAbsent(open, STATISTIC_NUMBERS); // written by an older version
+    const size = sections.find((entry) => entry.name === SECTION)?.stored_length;
+    if (size === undefined) return putAbsent(open, STATISTIC_NUMBERS); // written by an older version
+    if (size > most) {
+      asked = new Set();
+      return;
+    }
     const bytes = await from.section(open.key, SECTION, open.version);
     put(open, outputErrors(readPairErrors(new PbfReader(bytes)), open.verdicts.error));
   } catch {
@@ -72,14 +78,26 @@ async function fetchMetric(open: Graph, field: MetricNumber): Promise<void> {
   }
 }
 
+/** Fetches the errors of the statistics while nobody waits, so that a search for one needs no request; metrics are too many. */
+export function fetchNumbersAhead(open: Graph): void {
+  if (graph.value !== open || open.golden === null) return;
+  beginWith(open);
+  if (STATISTIC_NUMBERS.some((one) => asked.has(one))) return;
+  for (const one of STATISTIC_NUMBERS) asked.add(one);
+  void fetchStatistics(open, MOST_AHEAD);
+}
+
+function beginWith(open: Graph): void {
+  if (askedOf === open) return;
+  askedOf = open;
+  asked = new Set();
+}
+
 /** Fetches what a search has passed over; each column once a graph. */
 export function wantNumbers(fields: readonly FetchedNumber[]): void {
   const open = graph.value;
   if (!open) return;
-  if (askedOf !== open) {
-    askedOf = open;
-    asked = new Set();
-  }
+  beginWith(open);
   for (const field of fields) {
     if (asked.has(field)) continue;
     if (isStatistic(field)) {
