@@ -40,6 +40,7 @@ export function paneOf(layout: Layout, side: SideName): Pane | null {
 
 const SMALLEST_GAP = 20;
 const INFINITE = 0x7fffffff;
+const DEPTHS_KEPT = 256;
 const NOTHING = new Uint16Array(0);
 
 /** One side while it is being stacked. Called several times for every row, hence plain fields and no closures. */
@@ -54,7 +55,7 @@ class Stack {
   readonly gaps: Gap[] = [];
   private readonly nodes: Int32Array;
   private readonly flags: Uint8Array;
-  private readonly widths: number[] = []; // by depth
+  private readonly widths = new Uint16Array(DEPTHS_KEPT); // by depth, 0 = not worked out yet
   private y = 0;
   private flowY = -1; // top of the row of pills being filled; all of them are siblings
   private flowX = 0;
@@ -125,16 +126,15 @@ class Stack {
 
   /** Pills use the width of the container's content; at the root that of the pane. */
   private contentWidth(depth: number): number {
-    let width = this.widths[depth];
-    if (width === undefined) {
-      const room = depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
-      width = Math.max(1, Math.min(Math.floor(room), 65535));
-      this.widths[depth] = width;
-    }
+    const known = depth < DEPTHS_KEPT ? this.widths[depth] : 0;
+    if (known > 0) return known;
+    const room = depth > 1 ? boxWidth(depth - 1, this.width) - CONTENT_LEFT - PILL_GAP * 2 : this.width;
+    const width = Math.max(1, Math.min(Math.floor(room), 65535));
+    this.widths[depth] = width; // writing beyond the end of a typed array does nothing
     return width;
   }
 
-/** Puts the event at `y`, a place that atLeast(event, …) gave. `missing`: what only the other side has since the last anchor. */
+  /** Puts the event at `y`, a place that atLeast(event, …) gave. `missing`: what only the other side has since the last anchor. */
   place(event: number, y: number, missing: number): void {
     const row = event >> 1;
     if (missing > 0) {
@@ -225,8 +225,8 @@ function anchors(graph: Graph, a: Stack, b: Stack): { a: Int32Array; b: Int32Arr
     const event = events[at];
     const node = nodes[event >> 1];
     const pair = pairs[node];
-    // Of a group the first member that is on the page stands for all.
-    if (pair < 0 || firstShown(targetEnd, targetNodes, pair, rowOf) !== node) continue;
+    // Of a group the first member that is on the page stands for all; a node that is the first of its pair is on it.
+    if (pair < 0 || (targetNodes[pair > 0 ? targetEnd[pair - 1] : 0] !== node && firstShown(targetEnd, targetNodes, pair, rowOf) !== node)) continue;
     const golden = firstShown(goldenEnd, goldenNodes, pair, goldenRowOf);
     if (golden < 0) continue;
     const goldenRow = goldenRowOf[golden];

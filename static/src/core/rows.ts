@@ -16,15 +16,21 @@ export interface Rows {
   readonly rowOf: Int32Array; // per node of the side: its row, -1 = not on the page under its own number
 }
 
+const ROWS_AT_FIRST = 1 << 17;
+
 /** Buffers that are reused from one layout to the next and grow when they must. */
 export class RowBuffer {
-  node = new Int32Array(1024);
-  end = new Int32Array(1024);
-  flags = new Uint8Array(1024);
+  node: Int32Array;
+  end: Int32Array;
+  flags: Uint8Array;
   readonly rowOf: Int32Array;
   private used = 0;
 
   constructor(nodeCount: number) {
+    const size = Math.max(1, Math.min(nodeCount, ROWS_AT_FIRST));
+    this.node = new Int32Array(size);
+    this.end = new Int32Array(size);
+    this.flags = new Uint8Array(size);
     this.rowOf = new Int32Array(nodeCount).fill(-1);
   }
 

@@ -1,13 +1,17 @@
 /** What the first large expansion and the first search would otherwise have to work out or to ask for, done while nobody waits for anything. */
 import { effect } from '@preact/signals';
-import type { Folds } from '../core/folds';
-import { NodeKind, sideOf, SIDES, type Graph } from '../core/types';
+import { EXPANDED, type Folds } from '../core/folds';
+import { arrange } from '../core/layout';
+import { fillRows, RowBuffer } from '../core/rows';
+import { NodeKind, sideOf, SIDES, type Graph, type SideName } from '../core/types';
 import { graph } from './app';
 import { fetchNumbersAhead } from './pair_numbers';
 import { text } from './search';
-import { folds, pillWidths, type PillWidths } from './view';
+import { folds, layoutWidth, pillWidths, type PillWidths } from './view';
 
 const AT_ONCE = 512; // nodes between two looks at the clock
+const REHEARSED = 12_000; // nodes a side
+const REHEARSALS = 4;
 const FRAME = 8; // milliseconds, where the browser does not say how long it is idle
 
 /** Which repeats continue and how wide calls are: both are kept once a node. */
@@ -21,6 +25,22 @@ function* ahead(open: Graph, repeats: Folds, widths: PillWidths): Generator<void
       else if (end[node] < count) repeats.continues(which, node, end[node]);
       if (node % AT_ONCE === 0) yield;
     }
+  }
+  yield* rehearse(open, repeats, widths);
+}
+
+/**
+ * A layout of the first nodes, opened, that nobody sees: browsers run new code slowly and compile what is used often, so
+ * that without it the first large expansion takes twice as long as the second.
+ */
+function* rehearse(open: Graph, repeats: Folds, widths: PillWidths): Generator<void> {
+  const opened = (which: SideName): Uint8Array => new Uint8Array(sideOf(open, which)?.count ?? 0).fill(EXPANDED, 0, REHEARSED);
+  const state = { target: opened('target'), golden: open.golden ? opened('golden') : null };
+  const buffers = SIDES.map((which) => new RowBuffer(sideOf(open, which)?.count ?? 0));
+  for (let time = 0; time < REHEARSALS; time++) {
+    yield;
+    const [target, golden] = SIDES.map((which, k) => fillRows(buffers[k], open, which, state, repeats, -1));
+    arrange(open, target, open.golden ? golden : null, { width: layoutWidth.peek(), pillTextWidth: widths.of, knownTextWidths: widths.known });
   }
 }
 
