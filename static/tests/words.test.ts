@@ -112,6 +112,12 @@ describe('both languages', () => {
   it('leave arguments that are not given as they stand', () => {
     expect(fill('{a} of {b}', { a: 1 })).toBe('1 of {b}');
     expect(fill('{constructor}', {})).toBe('{constructor}');
+    expect(fill('{n|call|calls}', {})).toBe('{n|call|calls}');
+  });
+
+  it('have a word for one and a word for many', () => {
+    const texts = ['0', '1', '2', '1,000'].map((n) => fill('{n} {n|call differs|calls differ}', { n }));
+    expect(texts).toEqual(['0 calls differ', '1 call differs', '2 calls differ', '1,000 calls differ']);
   });
 });
 

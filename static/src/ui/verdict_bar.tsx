@@ -113,11 +113,7 @@ function parameterCard(open: Graph): CardText {
   const trail = trailOf(open, ref, '').split(TRAIL_JOINT);
   // A gradient belongs to a node "parameters_grad" below its module, which is what a person knows it by.
   const name = `${trail.at(first.gradient ? -2 : -1) ?? ''}.${leaf}`;
-  const one = shown.length === 1;
-  const big =
-    own.length > 0
-      ? one ? t('verdict.parameterDiffers') : t('verdict.parametersDiffer', { count: formatCount(own.length) })
-      : one ? t('verdict.gradient') : t('verdict.gradients', { count: formatCount(parameters.length) });
+  const big = t(own.length > 0 ? 'verdict.parametersDiffer' : 'verdict.gradients', { count: formatCount(shown.length) });
   return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.introduced, marked };
 }
 
@@ -153,7 +149,7 @@ function Card({ title, card }: { readonly title: string; readonly card: CardText
     <div class="card-with-marked">
       {button}
       <button class="link marked-before" onClick={() => (panel.value = 'triage')}>
-        {t(card.ref === null ? 'verdict.marked' : marked === 1 ? 'verdict.markedBefore' : 'verdict.markedBeforeMany', { count: formatCount(marked) })}
+        {t(card.ref === null ? 'verdict.marked' : 'verdict.markedBefore', { count: formatCount(marked) })}
       </button>
     </div>
   );
@@ -208,7 +204,7 @@ function Counts({ open }: { readonly open: Graph }) {
       {rest.map((group) => chip(group, list.counts[group], CLASS_OF_GROUP[group] ?? 0, t(`findings.${group}` as TextKey), [group]))}
       {open.summary.warnings.length > 0 ? (
         <button class="chip" aria-expanded={warningsOpen.value} onClick={() => (warningsOpen.value = !warningsOpen.value)}>
-          {open.summary.warnings.length === 1 ? t('verdict.warning') : t('verdict.warnings', { count: open.summary.warnings.length })}
+          {t('verdict.warnings', { count: open.summary.warnings.length })}
         </button>
       ) : null}
     </div>

@@ -2,8 +2,7 @@
 
 const en = {
   'search.title': 'Search',
-  'search.hit': '{count} hit',
-  'search.hits': '{count} hits',
+  'search.hits': '{count} {count|hit|hits}',
   'search.none': 'Nothing fits.',
   'search.any': 'any',
   'search.filters': 'Filters',
@@ -67,7 +66,6 @@ export type SearchKey = keyof typeof en;
 
 const zh: Record<SearchKey, string> = {
   'search.title': '搜索',
-  'search.hit': '{count} 个结果',
   'search.hits': '{count} 个结果',
   'search.none': '没有符合条件的节点。',
   'search.any': '不限',

@@ -4,7 +4,7 @@ const en = {
   'triage.title': 'Expected and ignored',
   'triage.how': 'Mark what is known to differ, so that it does not hide what is not. Marks are kept beside the graph; the next comparison can take them over.',
   'triage.howHere': 'Mark what is known to differ, so that it does not hide what is not. In an exported page marks stay in this browser; download them to pass them on.',
-  'triage.hide': 'Hide {count} marked nodes from lists and counts',
+  'triage.hide': 'Hide {count} marked {count|node|nodes} from lists and counts',
   'triage.select': 'Select a box to mark it.',
   'triage.what': 'Mark',
   'triage.choice.call': 'this call',
@@ -21,7 +21,7 @@ const en = {
   'triage.mark': 'Mark',
   'triage.list': 'Marks',
   'triage.empty': 'Nothing is marked.',
-  'triage.nodes': '{count} nodes',
+  'triage.nodes': '{count} {count|node|nodes}',
   'triage.button': 'Expected…',
 } as const;
 

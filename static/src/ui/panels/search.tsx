@@ -211,7 +211,7 @@ export function SearchPanel() {
   return (
     <div class="findings search-panel">
       <h2>
-        {t('search.title')} <span class="dim count">{t(rows.length === 1 ? 'search.hit' : 'search.hits', { count: formatCount(rows.length) })}</span>
+        {t('search.title')} <span class="dim count">{t('search.hits', { count: formatCount(rows.length) })}</span>
       </h2>
       {/* Where the window is narrow, the box above shows a few letters only. */}
       <input
