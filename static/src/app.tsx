@@ -6,7 +6,7 @@ import type { Graph, NodeRef } from './core/types';
 import { followHostDark, onHashChange, onHostReload, takeFocus } from './host/tensorboard';
 import { loadPreferences, savePreferences } from './host/preferences';
 import { t } from './i18n';
-import { announcement, chosen, colouring, graph, locale, panel, query, runs, source, threshold } from './state/app';
+import { announcement, chosen, colouring, graph, hideExpected, locale, panel, query, runs, source, threshold } from './state/app';
 import { workAhead } from './state/ahead';
 import { followSelection } from './state/details';
 import { listRuns, openGraph, noticeNewer } from './state/open';
@@ -40,6 +40,7 @@ function applyAddress(address: Address): void {
   batch(() => {
     if (address.colour) colouring.value = address.colour;
     if (address.threshold !== null) threshold.value = address.threshold;
+    hideExpected.value = address.hideExpected;
     if (address.panel) panel.value = address.panel;
     query.value = address.query;
   });

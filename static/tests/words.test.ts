@@ -129,6 +129,7 @@ describe('the address', () => {
     colour: 'status',
     threshold: 0.001,
     policy: 'bf16',
+    hideExpected: true,
     panel: 'search',
     query: 'layers.1? error>0.01',
   };
@@ -138,7 +139,7 @@ describe('the address', () => {
   });
 
   it('is short: what is as usual is left out', () => {
-    const plain: Address = { key: { run: 'r', step: 0, rank: 0 }, node: null, microStep: -1, colour: 'cause', threshold: 0, policy: null, panel: 'findings', query: '' };
+    const plain: Address = { key: { run: 'r', step: 0, rank: 0 }, node: null, microStep: -1, colour: 'cause', threshold: 0, policy: null, hideExpected: false, panel: 'findings', query: '' };
     expect(formatHash(plain)).toBe('p.tb_graph_ascend.run=r');
   });
 

@@ -4,7 +4,7 @@ import { COLOUR_MODES, isMetric, type ColourMode } from '../core/colouring';
 import { nodeName } from '../core/names';
 import { sideOf, type Graph, type GraphKey, type NodeRef, type SideName } from '../core/types';
 import { PLUGIN, readHash, writeHash } from '../host/tensorboard';
-import { chosen, colouring, graph, microStep, panel, query, selection, threshold } from './app';
+import { chosen, colouring, graph, hideExpected, microStep, panel, query, selection, threshold } from './app';
 import { FILE_POLICY, inForce } from './rematch';
 
 /** TensorBoard's way to keep a plugin's data in the address: `#plugin&p.plugin.key=value`. */
@@ -17,6 +17,7 @@ export interface Address {
   readonly colour: ColourMode | null;
   readonly threshold: number | null;
   readonly policy: string | null; // a shipped policy that the verdicts follow instead of the file's own
+  readonly hideExpected: boolean; // marked nodes are left out of lists and counts
   readonly panel: string | null;
   readonly query: string;
 }
@@ -47,6 +48,7 @@ export function parseHash(hash: string): Address {
     colour: colour && (isMetric(colour) || COLOUR_MODES.some((mode) => mode === colour)) ? colour : null,
     threshold: Number.isFinite(limit) && limit >= 0 ? limit : null,
     policy: fields.get('policy') || null,
+    hideExpected: fields.get('hide') === 'expected',
     panel: fields.get('panel') ?? null,
     query: fields.get('q') ?? '',
   };
@@ -72,6 +74,7 @@ export function formatHash(address: Address): string {
   if (address.colour && address.colour !== 'cause') fields.push(['colour', address.colour]);
   if (address.threshold) fields.push(['threshold', String(address.threshold)]);
   if (address.policy) fields.push(['policy', address.policy]);
+  if (address.hideExpected) fields.push(['hide', 'expected']);
   if (address.panel && address.panel !== 'findings') fields.push(['panel', address.panel]);
   if (address.query) fields.push(['q', address.query]);
   return fields.map(([name, value]) => `${PREFIX}${name}=${escape(value)}`).join('&');
@@ -96,6 +99,7 @@ export function currentAddress(): Address {
     colour: colouring.value,
     threshold: threshold.value,
     policy: inForce.value.policy === FILE_POLICY ? null : inForce.value.policy,
+    hideExpected: hideExpected.value,
     panel: panel.value,
     query: query.value,
   };
