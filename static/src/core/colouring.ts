@@ -2,6 +2,7 @@
  * What colour means. Each mode turns the columns of a graph into one class a node (a byte) and a legend that says what
  * each class is; boxes, minimaps, layer strip and lists all draw from that, so that they cannot disagree.
  */
+import { colourClass, type ColourClass } from './colour_class';
 import { classColumn, type ClassColumn } from './counts';
 import { classesOnScale, RELATIVE_SCALE, scaleClasses, scaleFor, type Scale } from './scale';
 import { Cause, NodeKind, Status, type Graph, type Side, type SideName } from './types';
@@ -12,61 +13,49 @@ export type ColourMode = PlainMode | `metric:${string}`;
 export const COLOUR_MODES: readonly PlainMode[] = ['cause', 'status', 'error', 'inputError', 'parameterError', 'how', 'overflow', 'none'];
 export const NO_THRESHOLD = 0;
 
-/** How a class is drawn: its colour is the theme's variable `--c-{id}`, its second sign a letter or shape. */
-export interface ColourClass {
-  readonly id: string;
-  readonly sign: string; // shown beside the colour; '' where nothing is wrong
-  readonly strong: boolean; // a cause: never folded away, at least 2 px high in the overview
-  readonly range?: string; // of a step of a scale: from which value to which
-}
-
-function entry(id: string, sign: string, strong = false): ColourClass {
-  return { id, sign, strong };
-}
-
 /** Class numbers are severities: of several classes in one place the largest is the worst. */
 const CAUSE_CLASSES: readonly ColourClass[] = [
-  entry('none', ''), // 0: nothing measured
-  entry('clean', ''), // 1
-  entry('expected', '✓'), // 2: marked by a person, while marks are hidden
-  entry('recovered', '↘'), // 3
-  entry('unmatched', '∅'), // 4
-  entry('incomparable', '?'), // 5
-  entry('inherited', '↓'), // 6
-  entry('warning', '!'), // 7
-  entry('amplified', '↗'), // 8
-  entry('error', '✕'), // 9
-  entry('introduced', '▲', true), // 10
-  entry('parameter', '◆', true), // 11
+  colourClass('none', ''), // 0: nothing measured
+  colourClass('clean', ''), // 1
+  colourClass('expected', '✓'), // 2: marked by a person, while marks are hidden
+  colourClass('recovered', '↘'), // 3
+  colourClass('unmatched', '∅'), // 4
+  colourClass('incomparable', '?'), // 5
+  colourClass('inherited', '↓'), // 6
+  colourClass('warning', '!'), // 7
+  colourClass('amplified', '↗'), // 8
+  colourClass('error', '✕'), // 9
+  colourClass('introduced', '▲', true), // 10
+  colourClass('parameter', '◆', true), // 11
 ];
 export const CauseClass = { none: 0, clean: 1, expected: 2, recovered: 3, unmatched: 4, incomparable: 5, inherited: 6, warning: 7, amplified: 8, error: 9, introduced: 10, parameter: 11 } as const;
 
 const STATUS_CLASSES: readonly ColourClass[] = [
-  entry('none', ''),
-  entry('clean', ''),
-  entry('unmatched', '∅'),
-  entry('incomparable', '?'),
-  entry('warning', '!'),
-  entry('error', '✕', true),
+  colourClass('none', ''),
+  colourClass('clean', ''),
+  colourClass('unmatched', '∅'),
+  colourClass('incomparable', '?'),
+  colourClass('warning', '!'),
+  colourClass('error', '✕', true),
 ];
 
 const HOW_CLASSES: readonly ColourClass[] = [
-  entry('none', ''),
-  entry('clean', ''), // exact
-  entry('mapping', 'm'),
-  entry('normalised', 'n'),
-  entry('fuzzy', 'f'),
-  entry('structural', 's'),
-  entry('manual', '✎'),
-  entry('unmatched', '∅'),
+  colourClass('none', ''),
+  colourClass('clean', ''), // exact
+  colourClass('mapping', 'm'),
+  colourClass('normalised', 'n'),
+  colourClass('fuzzy', 'f'),
+  colourClass('structural', 's'),
+  colourClass('manual', '✎'),
+  colourClass('unmatched', '∅'),
 ];
 
 const OVERFLOW_CLASSES: readonly ColourClass[] = [
-  entry('none', ''),
-  entry('clean', ''),
-  entry('overflow1', 'm'),
-  entry('overflow2', 'h'),
-  entry('overflow3', 'c', true),
+  colourClass('none', ''),
+  colourClass('clean', ''),
+  colourClass('overflow1', 'm'),
+  colourClass('overflow2', 'h'),
+  colourClass('overflow3', 'c', true),
 ];
 
 export interface Colouring {
@@ -181,7 +170,7 @@ export function colour(graph: Graph, mode: ColourMode, threshold: number, metric
     }
     case 'none': {
       const nothing = (side: Side): ClassColumn => classColumn(new Uint8Array(side.count));
-      return { mode, classes: [entry('none', '')], target: nothing(graph.target), golden: graph.golden ? nothing(graph.golden) : null, scale: null, values: error };
+      return { mode, classes: [colourClass('none', '')], target: nothing(graph.target), golden: graph.golden ? nothing(graph.golden) : null, scale: null, values: error };
     }
   }
 }

@@ -1,5 +1,5 @@
 /** A logarithmic scale of colours for a number a node: fine enough to read as one gradient, its steps are classes like any other. */
-import type { ColourClass } from './colouring';
+import { colourClass, type ColourClass } from './colour_class';
 
 /** From 10^exponent on 15 steps, a third of `decades` decades each; one step below and one above all of them. */
 export interface Scale {
@@ -47,8 +47,7 @@ export function scaleClasses(scale: Scale): readonly ColourClass[] {
     const range = step === 0 ? `< ${to}` : step === TOP ? `≥ ${from}` : `${from} – ${to}`;
     return { id: `scale${step}`, sign: String.fromCharCode(97 + step), strong: false, range };
   });
-  const plain = (id: string, sign: string, strong = false): ColourClass => ({ id, sign, strong });
-  return [plain('none', ''), plain('clean', ''), plain('unmatched', '∅'), ...steps, plain('nonfinite', '✕', true)];
+  return [colourClass('none', ''), colourClass('clean', ''), colourClass('unmatched', '∅'), ...steps, colourClass('nonfinite', '✕', true)];
 }
 
 /** Class of each value: at most the threshold counts as clean, NaN as not measured. */

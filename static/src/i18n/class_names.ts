@@ -1,5 +1,6 @@
 /** What a class is called under a colour mode: the first ones mean different things in different modes. */
-import type { ColourClass, ColourMode } from '../core/colouring';
+import type { ColourClass } from '../core/colour_class';
+import type { ColourMode } from '../core/colouring';
 import { t, type TextKey } from '.';
 
 export function className(item: ColourClass | undefined, mode: ColourMode): string {

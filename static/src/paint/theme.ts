@@ -1,5 +1,5 @@
 /** Colours and fonts for the canvases, read once per theme from the CSS custom properties that the DOM uses as well. */
-import type { ColourClass } from '../core/colouring';
+import type { ColourClass } from '../core/colour_class';
 
 export interface Theme {
   readonly background: string;

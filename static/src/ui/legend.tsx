@@ -1,5 +1,6 @@
 /** What the colours mean now; for a metric also the error up to which a node counts as clean. */
-import { columnOf, type ColourClass } from '../core/colouring';
+import type { ColourClass } from '../core/colour_class';
+import { columnOf } from '../core/colouring';
 import { CLASS_LIMIT, countRange } from '../core/counts';
 import { formatCount } from '../core/format';
 import { boundOf, boundText, thresholdStops, type Scale } from '../core/scale';

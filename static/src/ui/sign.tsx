@@ -1,5 +1,5 @@
 /** The sign of a class: a shape or letter in its colour, so that colour never speaks alone. */
-import type { ColourClass } from '../core/colouring';
+import type { ColourClass } from '../core/colour_class';
 
 export function Sign({ item }: { readonly item: ColourClass }) {
   return (
