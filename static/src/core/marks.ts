@@ -129,6 +129,12 @@ export function joined(base: Marks, mine: Marks, theirs: Marks): Marks {
   };
 }
 
+/** History as if somebody else's change from `base` to `theirs` had been there from the start: going back never takes it away. */
+export function rebased(history: History, base: Marks, theirs: Marks): History {
+  const onto = (state: Marks): Marks => joined(base, state, theirs);
+  return { past: history.past.map(onto), now: onto(history.now), future: history.future.map(onto) };
+}
+
 /** Entries of `theirs` that `base` did not have: what somebody else did meanwhile. */
 export function foreignChanges(base: Marks, theirs: Marks): (MatchEntry | TriageEntry | KeptMapping)[] {
   const known = new Set<string>([...base.matches, ...base.triage].map(identity));

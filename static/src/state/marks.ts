@@ -2,12 +2,12 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import {
   changed,
-  equalMarks,
   foreignChanges,
   historyOf,
   joined,
   marksOf,
   NO_MARKS,
+  rebased,
   sameMapping,
   redone,
   undone,
@@ -19,18 +19,14 @@ import {
 } from '../core/marks';
 import { nodeName } from '../core/names';
 import { markedNodes } from '../core/triage';
-import { sideOf, SIDES, type Graph, type GraphKey, type SideName } from '../core/types';
-import { SourceError, type LocalText } from '../wire/source';
+import { sideOf, SIDES, type Graph, type SideName } from '../core/types';
+import type { LocalText, Source } from '../wire/source';
 import { expectedGolden, expectedTarget, source } from './app';
+import { remember, remembered } from './browser_copy';
+import { MatchesFile, type Kept, type MatchesAnswer } from './matches_file';
 import { problemText } from './open';
 import { apply, inForce, stored, type InForce, type MappingChoice } from './rematch';
 import { text } from './search';
-
-/** Answer of the route `matches`. */
-export interface MatchesAnswer extends Marks {
-  readonly revision: string;
-  readonly writable: boolean;
-}
 
 export const history = signal<History>(historyOf(NO_MARKS));
 export const marks = computed<Marks>(() => history.value.now);
@@ -38,8 +34,7 @@ export const marks = computed<Marks>(() => history.value.now);
 /** Changes only when a mark does, not with every match. */
 const triage = computed<readonly TriageEntry[]>(() => marks.value.triage);
 
-/** Where changes go: the file beside the graph, or this browser alone. */
-export const kept = signal<'file' | 'browser' | 'unknown'>('unknown');
+export const kept = signal<Kept>('unknown');
 export const saving = signal(false);
 export const failure = signal<LocalText | null>(null);
 /** What somebody else changed while this page was open; shown until it is dismissed. */
@@ -51,25 +46,7 @@ export const lastAdded = signal<readonly (MatchEntry | TriageEntry | KeptMapping
 /** Who makes the entries; remembered in the browser. */
 export const author = signal(remembered('author'));
 
-let revision = 'none';
-let onDisk: Marks = NO_MARKS; // what the file held when it was last read or written
-let queue: Promise<void> = Promise.resolve();
-
-function remembered(name: string): string {
-  try {
-    return localStorage.getItem(`tb_graph_ascend.${name}`) ?? '';
-  } catch {
-    return '';
-  }
-}
-
-function remember(name: string, text: string): void {
-  try {
-    localStorage.setItem(`tb_graph_ascend.${name}`, text);
-  } catch {
-    // Forbidden or full: it holds until the page is closed.
-  }
-}
+let file: MatchesFile | null = null; // of the open graph
 
 export function setAuthor(text: string): void {
   author.value = text;
@@ -80,22 +57,6 @@ export function setAuthor(text: string): void {
 export function signature(): { author?: string; time: string } {
   const time = `${new Date().toISOString().slice(0, 19)}Z`;
   return author.value.trim() ? { author: author.value.trim(), time } : { time };
-}
-
-function browserName(key: GraphKey): string {
-  return `matches.${key.run}|${key.step}|${key.rank}`;
-}
-
-export function keepInBrowser(key: GraphKey, now: Marks): void {
-  remember(browserName(key), JSON.stringify(now));
-}
-
-export function fromBrowser(key: GraphKey): Marks {
-  try {
-    return marksOf(JSON.parse(remembered(browserName(key)) || 'null') as Partial<Marks> | null);
-  } catch {
-    return NO_MARKS;
-  }
 }
 
 /** What a rematch is asked for by the marks that are there. */
@@ -111,28 +72,12 @@ function enforce(now: Marks): void {
   if (JSON.stringify(wanted) !== JSON.stringify({ matches, mapping })) void apply(wanted);
 }
 
-async function load(open: Graph): Promise<void> {
-  const from = source.value;
-  if (!from) return;
-  let found: Marks = NO_MARKS;
-  try {
-    const answer = await from.request<MatchesAnswer>('matches', { ...open.key });
-    if (stored.value !== open) return;
-    revision = answer.revision;
-    onDisk = marksOf(answer);
-    // What was kept here while the directory could not be written is not forgotten.
-    const own = fromBrowser(open.key);
-    found = answer.writable ? onDisk : joined(NO_MARKS, own, onDisk);
-    kept.value = answer.writable ? 'file' : 'browser';
-  } catch (problem) {
-    if (stored.value !== open) return;
-    found = fromBrowser(open.key);
-    kept.value = 'browser';
-    // An exported page has no server behind it: that is no failure.
-    if (!(problem instanceof SourceError && problem.code === 'not_embedded')) failure.value = problemText(problem);
-  }
-  history.value = historyOf(found);
-  if ((found.matches.length > 0 || found.mapping !== null) && open.golden) await apply(forceOf(found));
+async function load(open: Graph, beside: MatchesFile): Promise<void> {
+  const found = await beside.read();
+  if (file !== beside) return;
+  history.value = rebased(history.value, NO_MARKS, found); // something may have been changed before the answer came
+  const now = marks.value;
+  if ((now.matches.length > 0 || now.mapping !== null) && open.golden) await apply(forceOf(now));
 }
 
 /** Every change goes through here. */
@@ -183,55 +128,28 @@ export async function takeOver(run: string): Promise<number> {
 
 /** Writes what is there now and puts its matches into force. */
 function settle(): void {
-  const open = stored.value;
-  if (!open) return;
   const now = marks.value;
-  queue = queue.then(() => write(open, now));
+  file?.keep(now);
   enforce(now);
 }
 
-async function write(open: Graph, now: Marks): Promise<void> {
-  const from = source.value;
-  if (!from || stored.value !== open) return;
-  if (kept.value !== 'file') {
-    keepInBrowser(open.key, now);
-    return;
-  }
-  saving.value = true;
-  failure.value = null;
-  try {
-    const answer = await from.request<MatchesAnswer>('matches', {}, { ...open.key, revision, ...now });
-    revision = answer.revision;
-    onDisk = marksOf(answer);
-  } catch (problem) {
-    if (problem instanceof SourceError && problem.code === 'matches_changed') await join(open);
-    else {
-      if (problem instanceof SourceError && problem.code === 'read_only') kept.value = 'browser';
-      keepInBrowser(open.key, now);
-      failure.value = problemText(problem);
-    }
-  } finally {
-    saving.value = false;
-  }
-}
-
-/** Somebody else has written: both changes are joined, written, and what came from there is shown. */
-async function join(open: Graph): Promise<void> {
-  const from = source.value;
-  if (!from) return;
-  const theirs = await from.request<MatchesAnswer>('matches', { ...open.key });
-  if (stored.value !== open) return;
-  const base = onDisk;
-  const there = marksOf(theirs);
-  const both = joined(base, marks.value, there);
-  revision = theirs.revision;
-  onDisk = there;
-  batch(() => {
-    foreign.value = [...foreign.value, ...foreignChanges(base, there)];
-    if (!equalMarks(both, marks.value)) history.value = changed(history.value, both);
+/** The file beside a graph; what it tells is shown while that graph is open. */
+function fileOf(open: Graph, from: Source): MatchesFile {
+  const shown = (tell: () => void): void => {
+    if (file === opened) batch(tell);
+  };
+  const opened: MatchesFile = new MatchesFile(from, open.key, {
+    kept: (where) => shown(() => (kept.value = where)),
+    saving: (now) => shown(() => (saving.value = now)),
+    failed: (problem) => shown(() => (failure.value = problem === null ? null : problemText(problem))),
+    joined: (base, theirs) =>
+      shown(() => {
+        foreign.value = [...foreign.value, ...foreignChanges(base, theirs)];
+        history.value = rebased(history.value, base, theirs);
+        enforce(marks.value);
+      }),
   });
-  await write(open, both);
-  enforce(both);
+  return opened;
 }
 
 /** Nodes that marks are about. */
@@ -279,14 +197,14 @@ export function followMarks(): void {
     batch(() => {
       history.value = historyOf(NO_MARKS);
       kept.value = 'unknown';
+      saving.value = false;
       failure.value = null;
       foreign.value = [];
       lastAdded.value = [];
     });
-    revision = 'none';
-    onDisk = NO_MARKS;
-    queue = Promise.resolve();
-    if (open) void load(open);
+    const from = source.peek();
+    file = open && from ? fileOf(open, from) : null;
+    if (open && file) void load(open, file);
   });
   effect(() => {
     const open = stored.value;

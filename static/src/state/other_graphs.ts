@@ -4,7 +4,9 @@ import { marksOf, withMatches, withTriage, type KeptMapping, type Marks, type Ma
 import type { GraphKey } from '../core/types';
 import { SourceError, type LocalText, type RunGraph } from '../wire/source';
 import { chosen, runs, source } from './app';
-import { fromBrowser, keepInBrowser, lastAdded, type MatchesAnswer } from './marks';
+import { fromBrowser, keepInBrowser } from './browser_copy';
+import { lastAdded } from './marks';
+import type { MatchesAnswer } from './matches_file';
 import { problemText } from './open';
 
 export type Added = MatchEntry | TriageEntry | KeptMapping;
@@ -24,7 +26,7 @@ export const others = computed<Readonly<Record<Reach, readonly RunGraph[]>>>(() 
 export const spreading = signal(false);
 
 /** Entries put behind what is there; one about the same nodes takes the place of the older. */
-export function withAdded(marks: Marks, added: readonly Added[]): Marks {
+function withAdded(marks: Marks, added: readonly Added[]): Marks {
   let next = marks;
   for (const entry of added) {
     if ('nodes' in entry) next = withTriage(next, entry);
@@ -45,7 +47,8 @@ async function addTo(key: GraphKey, added: readonly Added[]): Promise<void> {
       if (!(problem instanceof SourceError && problem.code === 'not_embedded')) throw problem;
     }
     if (!found?.writable) {
-      keepInBrowser(key, withAdded(fromBrowser(key), added));
+      const own = fromBrowser(key);
+      keepInBrowser(key, withAdded(own.now, added), own.base);
       return;
     }
     try {

@@ -25,6 +25,7 @@ export function AuthorField() {
 function place(open: Graph): string {
   if (saving.value) return t('matches.saving');
   if (kept.value === 'file') return t('matches.keptFile', { file: `rank${open.key.rank}.matches.yaml` });
+  if (kept.value === 'waiting') return t('matches.waiting');
   if (kept.value === 'unknown') return '';
   return t(exported.value ? 'matches.keptHere' : 'matches.keptBrowser');
 }

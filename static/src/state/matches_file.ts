@@ -1,0 +1,136 @@
+/**
+ * The file of matches and marks beside one graph. One change is written after the other, also after another graph was opened; changes of two
+ * writers are joined; what cannot be written stays in the browser until it can.
+ */
+import { equalMarks, joined, marksOf, NO_MARKS, type Marks } from '../core/marks';
+import type { GraphKey } from '../core/types';
+import { SourceError, type Source } from '../wire/source';
+import { forgetInBrowser, fromBrowser, keepInBrowser } from './browser_copy';
+
+/** Answer of the route `matches`. */
+export interface MatchesAnswer extends Marks {
+  readonly revision: string;
+  readonly writable: boolean;
+}
+
+/** Where changes are: in the file, in this browser alone, in this browser until they can be written; or not known (yet). */
+export type Kept = 'file' | 'browser' | 'waiting' | 'unknown';
+
+export interface Listener {
+  kept(where: Kept): void;
+  saving(now: boolean): void;
+  failed(problem: unknown): void; // null: not any more
+  /** Somebody else has changed the file from `base` to `theirs`. */
+  joined(base: Marks, theirs: Marks): void;
+}
+
+const TRIES = 5; // somebody else may write again and again
+const AGAIN = 5000; // milliseconds until a server that did not answer is asked again
+
+function codeOf(problem: unknown): string {
+  return problem instanceof SourceError ? problem.code : '';
+}
+
+export class MatchesFile {
+  private onDisk: Marks = NO_MARKS; // what the file held when it was last read or written
+  private revision = 'none';
+  private wanted: Marks = NO_MARKS;
+  private writes = true; // false: nothing can be written there
+  private queue: Promise<unknown> = Promise.resolve();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly from: Source,
+    private readonly key: GraphKey,
+    private readonly listener: Listener,
+  ) {}
+
+  /** What the file holds, with what waits in this browser. Call once, first. */
+  read(): Promise<Marks> {
+    const reading = this.load();
+    this.queue = reading;
+    return reading;
+  }
+
+  /** From now on the file shall hold this. */
+  keep(now: Marks): void {
+    this.wanted = now;
+    this.next();
+  }
+
+  private next(): void {
+    clearTimeout(this.timer);
+    this.queue = this.queue.then(() => this.write());
+  }
+
+  private async load(): Promise<Marks> {
+    const own = fromBrowser(this.key);
+    let found = own.now;
+    try {
+      const answer = await this.from.request<MatchesAnswer>('matches', { ...this.key });
+      this.revision = answer.revision;
+      this.onDisk = marksOf(answer);
+      this.writes = answer.writable;
+      // What was kept here while the file could not be written is not forgotten.
+      found = joined(own.base, own.now, this.onDisk);
+      this.listener.kept(answer.writable ? 'file' : 'browser');
+    } catch (problem) {
+      this.onDisk = own.base;
+      // An exported page has no server behind it: that is no failure.
+      this.writes = codeOf(problem) !== 'not_embedded';
+      this.listener.kept(this.writes ? 'unknown' : 'browser');
+      if (this.writes) this.listener.failed(problem);
+    }
+    this.wanted = joined(NO_MARKS, this.wanted, found); // with what was changed before this answer came
+    if (this.writes && !equalMarks(found, this.onDisk)) this.next();
+    return found;
+  }
+
+  private async write(): Promise<void> {
+    if (!this.writes) {
+      keepInBrowser(this.key, this.wanted, this.onDisk);
+      return;
+    }
+    this.listener.saving(true);
+    this.listener.failed(null);
+    try {
+      await this.send();
+      forgetInBrowser(this.key);
+      this.listener.kept('file');
+    } catch (problem) {
+      this.writes = codeOf(problem) !== 'read_only';
+      keepInBrowser(this.key, this.wanted, this.onDisk);
+      this.listener.kept(this.writes ? 'waiting' : 'browser');
+      this.listener.failed(problem);
+      if (codeOf(problem) === 'unreachable') this.timer = setTimeout(() => this.next(), AGAIN);
+    } finally {
+      this.listener.saving(false);
+    }
+  }
+
+  private async send(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      if (equalMarks(this.wanted, this.onDisk)) return; // a later change was written together with an earlier one
+      try {
+        const answer = await this.from.request<MatchesAnswer>('matches', {}, { ...this.key, revision: this.revision, ...this.wanted });
+        this.revision = answer.revision;
+        this.onDisk = marksOf(answer);
+        return;
+      } catch (problem) {
+        if (codeOf(problem) !== 'matches_changed' || attempt === TRIES) throw problem;
+      }
+      await this.join();
+    }
+  }
+
+  /** Somebody else has written: both changes are joined. */
+  private async join(): Promise<void> {
+    const answer = await this.from.request<MatchesAnswer>('matches', { ...this.key });
+    const base = this.onDisk;
+    const theirs = marksOf(answer);
+    this.wanted = joined(base, this.wanted, theirs);
+    this.onDisk = theirs;
+    this.revision = answer.revision;
+    this.listener.joined(base, theirs);
+  }
+}

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { historyOf, changed, marksOf, NO_MARKS, rebased, undone, type Marks } from '../src/core/marks';
+import { MatchesFile, type Kept } from '../src/state/matches_file';
+import { SourceError, type Source } from '../src/wire/source';
+
+const KEY = { run: 'a', step: 0, rank: 0 };
+const mark = (...nodes: string[]): Marks => ({ ...NO_MARKS, triage: nodes.map((name) => ({ nodes: name, side: 'target', verdict: 'expected' })) });
+const nodes = (marks: Marks): string[] => marks.triage.map((entry) => entry.nodes);
+const problem = (code: string): SourceError => new SourceError({ en: code, zh: code }, code);
+
+/** A server with one file, slow enough for something to happen meanwhile. */
+function server(first: Marks = NO_MARKS) {
+  let revision = 1;
+  const state = { file: first, failing: [] as string[], posts: 0, writable: true };
+  const request = async (_route: string, _parameters: unknown, body?: unknown): Promise<unknown> => {
+    await new Promise((done) => setTimeout(done, 5));
+    const code = state.failing.shift();
+    if (code) throw problem(code);
+    if (body !== undefined) {
+      state.posts++;
+      if ((body as { revision: string }).revision !== String(revision)) throw problem('matches_changed');
+      state.file = marksOf(body as Marks);
+      revision++;
+    }
+    return { ...state.file, revision: String(revision), writable: state.writable };
+  };
+  const other = (now: Marks): void => {
+    state.file = now;
+    revision++;
+  };
+  return { state, other, source: { request } as unknown as Source };
+}
+
+function open(source: Source) {
+  const seen = { kept: 'unknown' as Kept, problems: [] as unknown[] };
+  const file = new MatchesFile(source, KEY, {
+    kept: (where) => (seen.kept = where),
+    saving: () => undefined,
+    failed: (why) => (seen.problems = why === null ? [] : [why]),
+    joined: () => undefined,
+  });
+  return { file, seen };
+}
+
+function browser(): Map<string, string> {
+  const kept = new Map<string, string>();
+  vi.stubGlobal('localStorage', { getItem: (name: string) => kept.get(name) ?? null, setItem: (name: string, text: string) => kept.set(name, text), removeItem: (name: string) => kept.delete(name) });
+  return kept;
+}
+
+const rest = (milliseconds = 80): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+describe('the file of matches', () => {
+  it('keeps what somebody else wrote while several own changes were on their way', async () => {
+    const { state, other, source } = server();
+    const { file, seen } = open(source);
+    await file.read();
+    other(mark('theirs'));
+    file.keep(mark('a'));
+    file.keep(mark('a', 'b'));
+    file.keep(mark('a', 'b', 'c'));
+    await rest();
+    expect(nodes(state.file)).toEqual(['theirs', 'a', 'b', 'c']);
+    expect(seen).toEqual({ kept: 'file', problems: [] });
+  });
+
+  it('writes later changes although an earlier one failed, also where it failed while two were joined', async () => {
+    const { state, other, source } = server();
+    const { file, seen } = open(source);
+    await file.read();
+    other(mark('theirs'));
+    state.failing = ['matches_changed', 'internal'];
+    file.keep(mark('a'));
+    await rest();
+    expect(seen.kept).toBe('waiting');
+    expect(seen.problems).toHaveLength(1);
+    file.keep(mark('a', 'b'));
+    await rest();
+    expect(nodes(state.file)).toEqual(['theirs', 'a', 'b']);
+    expect(seen).toEqual({ kept: 'file', problems: [] });
+  });
+
+  it('does not lose what was changed before it was read', async () => {
+    const { state, source } = server(mark('there'));
+    const { file } = open(source);
+    const reading = file.read();
+    file.keep(mark('early'));
+    expect(nodes(await reading)).toEqual(['there']);
+    await rest();
+    expect(nodes(state.file)).toEqual(['there', 'early']);
+  });
+
+  it('gets what waited in the browser for a server that had stopped, also what was taken out, after a reload', async () => {
+    const kept = browser();
+    const { state, source } = server(mark('old', 'gone'));
+    const before = open(source);
+    await before.file.read();
+    state.failing = ['internal'];
+    before.file.keep(mark('old', 'new'));
+    await rest();
+    expect(before.seen.kept).toBe('waiting');
+    const after = open(source);
+    expect(nodes(await after.file.read())).toEqual(['old', 'new']);
+    await rest();
+    expect(nodes(state.file)).toEqual(['old', 'new']);
+    expect(kept.size).toBe(0);
+  });
+
+  it('is written by itself once the server answers again', async () => {
+    const { state, source } = server();
+    const { file, seen } = open(source);
+    await file.read();
+    vi.useFakeTimers();
+    state.failing = ['unreachable'];
+    file.keep(mark('a'));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(seen.kept).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(nodes(state.file)).toEqual(['a']);
+    expect(seen.kept).toBe('file');
+  });
+
+  it('is left alone where nothing can be written', async () => {
+    const kept = browser();
+    const { state, source } = server(mark('there'));
+    state.writable = false;
+    const { file, seen } = open(source);
+    await file.read();
+    file.keep(mark('there', 'mine'));
+    await rest();
+    expect([seen.kept, state.posts, kept.size]).toEqual(['browser', 0, 1]);
+    expect(nodes(await open(source).file.read())).toEqual(['there', 'mine']);
+  });
+});
+
+describe('going back after somebody else has written', () => {
+  it('takes back the own change, never theirs', () => {
+    const own = changed(historyOf(mark('a')), mark('a', 'b'));
+    const both = rebased(own, mark('a'), mark('a', 'theirs'));
+    expect(nodes(both.now)).toEqual(['a', 'theirs', 'b']);
+    expect(nodes(undone(both).now)).toEqual(['a', 'theirs']);
+  });
+});
