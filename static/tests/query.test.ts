@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { globPattern, hasValue, parseQuery, setValue, toggleValue, valueOf } from '../src/core/query';
+import { globPattern } from '../src/core/name_pattern';
+import { hasValue, parseQuery, setValue, toggleValue, valueOf } from '../src/core/query';
 
 const terms = (text: string) => parseQuery(text).terms;
 const problems = (text: string) => parseQuery(text).problems;

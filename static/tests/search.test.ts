@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { nodeName } from '../src/core/names';
 import { nodesWithLiteral, textTable } from '../src/core/name_search';
 import { parseQuery } from '../src/core/query';
-import { search, type Order, type SearchIndex } from '../src/core/search';
+import { search, type Order } from '../src/core/search';
+import type { SearchIndex } from '../src/core/search_terms';
 import { Cause, How, Status, type Graph } from '../src/core/types';
 import { smallGraph, type NodeLine } from './small_graph';
 

@@ -5,7 +5,7 @@
 import { colourClass, type ColourClass } from './colour_class';
 import { classColumn, type ClassColumn } from './counts';
 import { classesOnScale, RELATIVE_SCALE, scaleClasses, scaleFor, type Scale } from './scale';
-import { Cause, NodeKind, Status, type Graph, type Side, type SideName } from './types';
+import { Cause, mayHaveCounterpart, Status, type Graph, type Side, type SideName } from './types';
 
 export type PlainMode = 'cause' | 'status' | 'error' | 'inputError' | 'parameterError' | 'how' | 'overflow' | 'none';
 /** `metric:NAME` colours by a metric of the elements (tensor mode), whose values are fetched when it is chosen. */
@@ -82,8 +82,7 @@ function spread(side: Side, perPair: Uint8Array, unmatchedClass: number, build: 
   if (!build) {
     for (let node = 1; node < side.count; node++) {
       const p = pair[node];
-      // A container that the converter made has no counterpart by nature: nothing is missing.
-      classes[node] = p >= 0 ? perPair[p] : kind[node] === NodeKind.apiCollection || kind[node] === NodeKind.unplaced ? 0 : unmatchedClass;
+      classes[node] = p >= 0 ? perPair[p] : mayHaveCounterpart(kind[node]) ? unmatchedClass : 0;
     }
   }
   return classColumn(classes);

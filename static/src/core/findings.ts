@@ -1,7 +1,7 @@
 /** The list of findings: pairs and unmatched nodes in call order, filtered and sorted as plain integer columns. */
 import { causeClasses, CauseClass } from './colouring';
 import { largestFirst, rank } from './ordering';
-import { Direction, NodeKind, pairNodes, type Graph, type NodeRef, type Side } from './types';
+import { Direction, mayHaveCounterpart, NodeKind, pairNodes, type Graph, type NodeRef, type Side } from './types';
 
 /** What a person can filter by. The first group is joined by "or", the directions restrict the result. */
 export const FINDING_GROUPS = ['cause', 'amplified', 'inherited', 'recovered', 'error', 'warning', 'incomparable', 'unmatched', 'unmatchedCalls', 'clean'] as const;
@@ -46,12 +46,6 @@ export function rowOfRef(graph: Graph, ref: NodeRef): number {
   return pair >= 0 ? pairNodes(graph.pairs, pair, 'target')[0] : -1 - ref.node;
 }
 
-/** Containers that the converter made are no findings: nothing in the model corresponds to them. */
-function counts(side: Side, node: number): boolean {
-  const kind = side.kind[node];
-  return kind !== NodeKind.root && kind !== NodeKind.apiCollection && kind !== NodeKind.unplaced;
-}
-
 /** Class a pair under the colour mode "cause"; the lists use it whatever the panes are coloured by. */
 export function findingClasses(graph: Graph): Uint8Array {
   return causeClasses(graph.verdicts.status, graph.verdicts.cause);
@@ -90,7 +84,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
   const goldenUpTo = (limit: number): void => {
     if (!golden) return;
     for (; g < limit; g++) {
-      if (golden.pair[g] >= 0 || !counts(golden, g) || !passes(golden, g) || filter.hiddenGolden?.has(g)) continue;
+      if (golden.pair[g] >= 0 || !mayHaveCounterpart(golden.kind[g]) || !passes(golden, g) || filter.hiddenGolden?.has(g)) continue;
       alone(golden, g, -1 - g);
     }
   };
@@ -107,7 +101,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
       const cls = classes[pair];
       tally[cls]++;
       if (wanted[cls]) push(node);
-    } else if (golden && counts(target, node) && passes(target, node)) {
+    } else if (golden && mayHaveCounterpart(target.kind[node]) && passes(target, node)) {
       if (filter.hidden?.has(node)) continue;
       alone(target, node, node);
     }
@@ -122,7 +116,7 @@ export function findings(graph: Graph, classes: Uint8Array, filter: FindingFilte
 }
 
 /** Largest error first; non-finite ones above all, unmeasured ones behind, those without counterpart last. */
-export function sortByError(graph: Graph, rows: Int32Array): void {
+function sortByError(graph: Graph, rows: Int32Array): void {
   const keys = new Uint32Array(rows.length);
   for (let i = 0; i < rows.length; i++) {
     const pair = rows[i] >= 0 ? graph.target.pair[rows[i]] : -1;

@@ -2,6 +2,7 @@
 import type { ClassColumn } from './counts';
 import { firstInRange } from './counts';
 import type { Names } from './names';
+import { childrenOf } from './tree';
 import { NodeKind, partners, sideOf, otherSide, Relation, type Graph, type Side, type SideName } from './types';
 
 export const EXPANDED = 1;
@@ -116,9 +117,7 @@ export class Folds {
   /** The siblings that form one series around `node`: [first, behind the last). */
   seriesAround(which: SideName, node: number): { first: number; end: number } {
     const side = this.graph[which] as Side;
-    const siblings: number[] = [];
-    const parent = side.parent[node];
-    for (let child = parent + 1; child < side.end[parent]; child = side.end[child]) siblings.push(child);
+    const siblings = [...childrenOf(side.end, side.parent[node])];
     let low = siblings.indexOf(node);
     let high = low;
     while (low > 0 && this.continues(which, siblings[low - 1], siblings[low])) low--;

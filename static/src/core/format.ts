@@ -34,6 +34,13 @@ function minus(text: string): string {
   return text.replace(/^-/, '−');
 }
 
+/** How many digits a whole number has that is not negative. */
+export function digitsOf(value: number): number {
+  let count = 1;
+  for (let rest = value; rest >= 10; rest /= 10) count++;
+  return count;
+}
+
 const COUNT = new Intl.NumberFormat('en-US');
 
 export function formatCount(value: number): string {

@@ -2,7 +2,8 @@
  * Looking for a pattern in all node names at once. Names are head + call number + tail, and heads repeat; so the string
  * table is searched as one text, and only a hit across the seams is looked for node by node.
  */
-import type { NamePattern } from './query';
+import { digitsOf } from './format';
+import type { NamePattern } from './name_pattern';
 import { NO_CALL, NodeKind, type Side } from './types';
 
 /** The string table as one lower-case text; string i is text[end[i-1]:end[i]]. */
@@ -33,7 +34,7 @@ function stringAt(table: TextTable, index: number): string {
 }
 
 /** Strings that hold `literal`: 1 each. */
-export function stringsWith(table: TextTable, literal: string): Uint8Array {
+function stringsWith(table: TextTable, literal: string): Uint8Array {
   const found = new Uint8Array(table.end.length);
   const { text, end } = table;
   let string = 0;
@@ -123,12 +124,6 @@ const LENGTHS = 12;
 const UNKNOWN = 0;
 const YES = 1;
 const NO = 2;
-
-function digitsOf(call: number): number {
-  let length = 1;
-  for (let rest = call; rest >= 10; rest = Math.floor(rest / 10)) length++;
-  return length;
-}
 
 /**
  * Tests an expression on names of one side, in lower case. An expression that holds no digit takes all digits alike, so

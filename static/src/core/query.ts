@@ -12,10 +12,10 @@
  * All terms must hold. Pure: knows nothing of graphs (search.ts does).
  */
 
-import { literalIn } from './expression_literal';
+import { expressionPattern, globPattern, type NamePattern } from './name_pattern';
 
 /** Words that `is:` understands, in the order in which they are offered. */
-export const PROPERTIES = [
+const PROPERTIES = [
   'introduced',
   'parameter',
   'amplified',
@@ -70,7 +70,7 @@ const NUMBER_ALIASES: Readonly<Record<string, NumberField>> = {
 };
 
 /** Choices: `key:value`. */
-export const CHOICES = {
+const CHOICES = {
   side: ['target', 'golden'],
   kind: ['module', 'api', 'collection', 'gradient', 'unplaced'],
   dir: ['forward', 'backward', 'none'],
@@ -80,7 +80,7 @@ export const CHOICES = {
 } as const;
 export type ChoiceField = keyof typeof CHOICES;
 /** `key:text` with any text: a reason's id, a data type, a class. */
-export const TEXTS = ['reason', 'dtype', 'class', 'path'] as const;
+const TEXTS = ['reason', 'dtype', 'class', 'path'] as const;
 export type TextField = (typeof TEXTS)[number];
 const KEY_ALIASES: Readonly<Record<string, string>> = { direction: 'dir', type: 'class', matched_by: 'how', in: 'path', under: 'path' };
 const VALUE_ALIASES: Readonly<Record<string, string>> = {
@@ -101,12 +101,6 @@ export type Term = Place &
     | { readonly kind: 'choice'; readonly field: ChoiceField; readonly values: readonly string[] }
     | { readonly kind: 'text'; readonly field: TextField; readonly pattern: NamePattern }
   );
-
-/** What a name is looked for by. `literal` is lower case and must occur in every hit; `expression` decides where it is not enough. */
-export interface NamePattern {
-  readonly literal: string;
-  readonly expression: RegExp | null;
-}
 
 /** What is wrong with one term; `code` and arguments make the sentence (i18n: search.problem.{code}). */
 export interface QueryProblem {
@@ -165,36 +159,6 @@ function words(text: string): Word[] {
     at = end;
   }
   return found;
-}
-
-const SPECIAL = /[.*+?^${}()|[\]\\/]/g;
-
-function escapeExpression(text: string): string {
-  return text.replace(SPECIAL, '\\$&');
-}
-
-/** A part of a name with ? and * in it. */
-export function globPattern(text: string): NamePattern {
-  const lower = text.toLowerCase();
-  if (!/[*?]/.test(lower)) return { literal: lower, expression: null };
-  const literal = lower.split(/[*?]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), '');
-  const source = lower
-    .split(/([*?])/)
-    .map((part) => (part === '*' ? '.*' : part === '?' ? '.' : escapeExpression(part)))
-    .join('');
-  return { literal, expression: new RegExp(source, 'isu') };
-}
-
-function expressionPattern(source: string): NamePattern | null {
-  try {
-    return { literal: literalIn(source), expression: new RegExp(source, 'iu') };
-  } catch {
-    try {
-      return { literal: literalIn(source), expression: new RegExp(source, 'i') };
-    } catch {
-      return null;
-    }
-  }
 }
 
 /** Edit distance up to 2, for "did you mean". */

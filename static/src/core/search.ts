@@ -6,8 +6,6 @@ import { isFetched, type FetchedNumber, type Query } from './query';
 import { gain, nodeFlags, pairFlags, type Flags, type SearchIndex } from './search_terms';
 import { NodeKind, sideOf, type Graph, type Side, type SideName } from './types';
 
-export { countsAsUnmatched, gain, type SearchIndex } from './search_terms';
-
 export const ORDERS = ['call', 'severity', 'error', 'gain'] as const;
 export type Order = (typeof ORDERS)[number];
 

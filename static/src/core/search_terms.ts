@@ -1,7 +1,8 @@
 /** What each term of a query says of each pair and each node, as columns of 0 and 1. Expressions are left to search.ts, which tests them last. */
+import type { NamePattern } from './name_pattern';
 import { nodesWithLiteral, nodesWithPattern, spreadToCalls, type TextTable } from './name_search';
-import { isFetched, type ChoiceField, type FetchedNumber, type NamePattern, type NumberField, type Property, type Term, type TextField } from './query';
-import { Cause, Direction, FLAG_RECOMPUTED, How, NodeKind, Relation, Status, type Graph, type Side, type SideName } from './types';
+import { isFetched, type ChoiceField, type FetchedNumber, type NumberField, type Property, type Term, type TextField } from './query';
+import { Cause, Direction, FLAG_RECOMPUTED, How, mayHaveCounterpart, NodeKind, Relation, Status, type Graph, type Side, type SideName } from './types';
 
 /** What a search needs besides the graph; made once a graph. */
 export interface SearchIndex {
@@ -25,12 +26,6 @@ export function gain(graph: Graph, pair: number): number {
   return graph.verdicts.error[pair] / graph.verdicts.inputError[pair];
 }
 
-/** Containers that the converter made have no counterpart by nature. */
-export function countsAsUnmatched(side: Side, node: number): boolean {
-  const kind = side.kind[node];
-  return side.pair[node] < 0 && kind !== NodeKind.root && kind !== NodeKind.apiCollection && kind !== NodeKind.unplaced;
-}
-
 /** Sets the flags where a column's value is one of the wanted ones; the column holds numbers below 256. */
 function mark(flags: Flags, column: Uint8Array, test: Test): Flags {
   const table = new Uint8Array(256);
@@ -43,8 +38,11 @@ function isInfinite(flags: Flags, column: Float32Array): void {
   for (let pair = 0; pair < flags.length; pair++) if (column[pair] === Infinity) flags[pair] = 1;
 }
 
-/** Adds to `flags` the pairs that have a property; false for a property that nodes have. */
-function addPairs(graph: Graph, flags: Flags, name: Property): boolean {
+/** Properties of pairs; the others are those of nodes. */
+const PAIR_PROPERTIES = new Set<Property>(['clean', 'parameter', 'introduced', 'amplified', 'inherited', 'recovered', 'cause', 'error', 'warning', 'pass', 'incomparable', 'nonfinite', 'matched', 'group']);
+
+/** Adds to `flags` the pairs that have one of PAIR_PROPERTIES. */
+function addPairs(graph: Graph, flags: Flags, name: Property): void {
   const { cause, status, error, inputError, parameterError } = graph.verdicts;
   switch (name) {
     case 'clean':
@@ -54,37 +52,34 @@ function addPairs(graph: Graph, flags: Flags, name: Property): boolean {
     case 'inherited':
     case 'recovered':
       mark(flags, cause, (value) => value === Cause[name]);
-      return true;
+      return;
     case 'cause':
       mark(flags, cause, (value) => value === Cause.introduced || value === Cause.parameter);
-      return true;
+      return;
     case 'error':
     case 'warning':
     case 'pass':
       mark(flags, status, (value) => value === Status[name]);
-      return true;
+      return;
     case 'incomparable':
       mark(flags, status, (value) => value === Status.notComparable);
-      return true;
+      return;
     case 'nonfinite':
       for (const column of [error, inputError, parameterError]) isInfinite(flags, column);
-      return true;
+      return;
     case 'matched':
       flags.fill(1);
-      return true;
+      return;
     case 'group':
       mark(flags, graph.pairs.relation, (value) => value !== Relation.same);
-      return true;
-    default:
-      return false;
   }
 }
 
-/** Adds to `flags` the nodes that have a property which addPairs does not know. */
+/** Adds to `flags` the nodes that have a property that is none of PAIR_PROPERTIES. */
 function addNodes(index: SearchIndex, which: SideName, side: Side, flags: Flags, name: Property): void {
   switch (name) {
     case 'unmatched':
-      if (index.graph.golden) for (let node = 1; node < side.count; node++) if (side.pair[node] < 0 && countsAsUnmatched(side, node)) flags[node] = 1;
+      if (index.graph.golden) for (let node = 1; node < side.count; node++) if (side.pair[node] < 0 && mayHaveCounterpart(side.kind[node])) flags[node] = 1;
       return;
     case 'expected':
       for (const node of index.expected[which]) flags[node] = 1;
@@ -163,7 +158,7 @@ function numberOfPair(graph: Graph, field: NumberField): ((pair: number) => numb
     case 'parameter':
       return (pair) => parameterError[pair];
     case 'gain':
-      return (pair) => error[pair] / inputError[pair];
+      return (pair) => gain(graph, pair);
     case 'confidence':
       return (pair) => confidence[pair] / 255;
     default:
@@ -198,8 +193,9 @@ export function pairFlags(index: SearchIndex, term: Term): Flags | null | 'missi
   const flags = new Uint8Array(graph.pairs.count);
   switch (term.kind) {
     case 'is': {
-      const known = term.values.map((value) => addPairs(graph, flags, value));
-      return known.includes(true) ? flags : null;
+      const ofPairs = term.values.filter((value) => PAIR_PROPERTIES.has(value));
+      for (const value of ofPairs) addPairs(graph, flags, value);
+      return ofPairs.length > 0 ? flags : null;
     }
     case 'number': {
       if (isFetched(term.field)) {
@@ -223,8 +219,6 @@ export function pairFlags(index: SearchIndex, term: Term): Flags | null | 'missi
       return null;
   }
 }
-
-const PAIR_PROPERTIES = new Set<Property>(['clean', 'parameter', 'introduced', 'amplified', 'inherited', 'recovered', 'cause', 'error', 'warning', 'pass', 'incomparable', 'nonfinite', 'matched', 'group']);
 
 /** What a term says of nodes; null where it says nothing of them, 'missing' where the column for it is not there. */
 export function nodeFlags(index: SearchIndex, which: SideName, side: Side, term: Term): Flags | null | 'missing' {

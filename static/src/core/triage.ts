@@ -1,25 +1,16 @@
 /** Which nodes a triage mark is about, and the patterns that a person may choose from when marking one. Pure. */
+import { globPattern, globSource } from './name_pattern';
 import { nodesWithPattern, type TextTable } from './name_search';
 import type { TriageEntry } from './marks';
 import { nodeName } from './names';
-import { globPattern } from './query';
 import { sideOf, type Graph, type SideName } from './types';
-
-/** A mark's pattern is about the whole name: * stands for anything, ? for one character. */
-function wholeName(pattern: string): RegExp {
-  const source = pattern
-    .split(/([*?])/)
-    .map((part) => (part === '*' ? '.*' : part === '?' ? '.' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
-    .join('');
-  return new RegExp(`^${source}$`, 'su');
-}
 
 /** Nodes of a side that an entry is about. */
 export function markedNodes(graph: Graph, text: TextTable, which: SideName, entry: TriageEntry): number[] {
   const side = sideOf(graph, which);
   if (!side || entry.side !== which) return [];
   const candidates = nodesWithPattern(text, side, globPattern(entry.nodes));
-  const exact = wholeName(entry.nodes);
+  const exact = new RegExp(`^${globSource(entry.nodes)}$`, 'su'); // a mark's pattern is about the whole name
   const found: number[] = [];
   for (let node = 1; node < side.count; node++) if (candidates[node] && exact.test(nodeName(graph, side, node))) found.push(node);
   return found;

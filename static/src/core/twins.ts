@@ -1,5 +1,5 @@
 /** What belongs to a hand-made match besides the two nodes: the calls of the other direction, and what lies inside. Pure. */
-
+import { childrenOf } from './tree';
 import { Direction, NodeKind, NO_CALL, sideOf, type Graph, type NodeRef, type Side } from './types';
 
 const HEAD = /^(.*\.)(forward|backward)(\.)$/s;
@@ -48,12 +48,6 @@ export function inMicroStep(graph: Graph, ref: NodeRef, micro: number): NodeRef 
   return null;
 }
 
-function children(side: Side, node: number): number[] {
-  const found: number[] = [];
-  for (let child = node + 1; child < side.end[node]; child = side.end[child]) found.push(child);
-  return found;
-}
-
 /** What two children must share to be one another's counterpart for certain: kind, direction, and name or class. */
 function keys(graph: Graph, side: Side, node: number): [string, string, string] {
   const base = `${side.kind[node]}|${side.direction[node]}|`;
@@ -99,7 +93,7 @@ export function pairDescendants(graph: Graph, target: number, golden: number): [
   const waiting: [number, number][] = [[target, golden]];
   while (waiting.length > 0) {
     const [a, b] = waiting.pop() as [number, number];
-    const pairs = pairChildren(graph, graph.target, children(graph.target, a), other, children(other, b));
+    const pairs = pairChildren(graph, graph.target, [...childrenOf(graph.target.end, a)], other, [...childrenOf(other.end, b)]);
     found.push(...pairs);
     waiting.push(...pairs);
   }

@@ -1,4 +1,4 @@
-/** The records that every part of the viewer shares: one graph file, decoded into columns. No code, no DOM. */
+/** The records that every part of the viewer shares: one graph file, decoded into columns; and what leads from one to another. Pure. */
 import type { Summary } from '../wire/graph_pb.js';
 import type { StringTable } from './strings';
 
@@ -114,3 +114,8 @@ export function partners(graph: Graph, side: SideName, node: number): Uint32Arra
 }
 
 const EMPTY = new Uint32Array(0);
+
+/** Containers that the converter made have no counterpart by nature: nothing is missing where they have none. */
+export function mayHaveCounterpart(kind: number): boolean {
+  return kind !== NodeKind.root && kind !== NodeKind.apiCollection && kind !== NodeKind.unplaced;
+}

@@ -1,5 +1,6 @@
 /** One short phrase why a pair is what it is: from its errors and the ids of its reasons, without asking for details. */
 import { formatError } from '../core/format';
+import { gain } from '../core/search_terms';
 import { Cause, type Graph } from '../core/types';
 import { t } from '../i18n';
 
@@ -13,8 +14,8 @@ export function reasonSummary(open: Graph, pair: number): string {
     case Cause.inherited:
     case Cause.amplified:
     case Cause.recovered: {
-      const gain = error[pair] / inputError[pair];
-      return Number.isFinite(gain) ? t('findings.gain', { gain: gain >= 100 || gain < 0.01 ? gain.toExponential(0) : gain.toPrecision(2) }) : '';
+      const factor = gain(open, pair);
+      return Number.isFinite(factor) ? t('findings.gain', { gain: factor >= 100 || factor < 0.01 ? factor.toExponential(0) : factor.toPrecision(2) }) : '';
     }
     case Cause.introduced:
       if (has('nonfinite')) return t('class.nonfinite');

@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals';
 import type { Camera } from '../core/camera';
 import { colour, isMetric, strongMask, type Colouring } from '../core/colouring';
 import { Folds, type OpenState } from '../core/folds';
+import { digitsOf } from '../core/format';
 import { arrange, type Layout } from '../core/layout';
 import { fillRows, RowBuffer } from '../core/rows';
 import type { Names } from '../core/names';
@@ -72,12 +73,6 @@ export function paneLeft(side: SideName): number {
 /** Measures the text of pills; replaced by the canvas's own measure once there is one. */
 export const textMeasure = signal<(text: string) => number>((text) => text.length * 7);
 
-function digits(value: number): number {
-  let count = 1;
-  for (let rest = value; rest >= 10; rest /= 10) count++;
-  return count;
-}
-
 /** Widths of the texts in whole units, worked out once a node: the layout asks for all of them every time. */
 export interface PillWidths {
   readonly of: (side: SideName, node: number) => number;
@@ -94,7 +89,7 @@ function pillMeasure(open: Graph, known: Names, measure: (text: string) => numbe
     const api = side.kind[node] === NodeKind.api;
     if (heads[head] < 0) heads[head] = measure(api ? known.of(side, node).local : known.label(side, node));
     const call = side.call[node];
-    return call === NO_CALL || !api ? heads[head] : heads[head] + dot + digit * digits(call);
+    return call === NO_CALL || !api ? heads[head] : heads[head] + dot + digit * digitsOf(call);
   };
   const of = (which: SideName, node: number): number => {
     const side = open[which];
