@@ -30,6 +30,7 @@ export const absentNumbers = computed<readonly FetchedNumber[]>(() => current.va
 
 let asked = new Set<FetchedNumber>();
 let askedOf: Graph | null = null;
+let waiting = false; // somebody searches by the error of a statistic: then size does not count, and what fails is said
 
 function isStatistic(field: FetchedNumber): field is StatisticNumber {
   return (STATISTIC_NUMBERS as readonly string[]).includes(field);
@@ -46,21 +47,24 @@ function putAbsent(open: Graph, fields: readonly FetchedNumber[]): void {
   put(open, Object.fromEntries(fields.map((field) => [field, nothing])), fields);
 }
 
-async function fetchStatistics(open: Graph, most = Infinity): Promise<void> {
+/** Leaves the statistics to be fetched when somebody searches by one. */
+function leaveStatistics(open: Graph): void {
+  if (askedOf === open) for (const one of STATISTIC_NUMBERS) asked.delete(one);
+}
+
+async function fetchStatistics(open: Graph): Promise<void> {
   const from = source.value;
   if (!from) return;
   try {
     const { sections } = await from.index(open.key);
     const size = sections.find((entry) => entry.name === SECTION)?.stored_length;
     if (size === undefined) return putAbsent(open, STATISTIC_NUMBERS); // written by an older version
-    if (size > most) {
-      asked = new Set();
-      return;
-    }
+    if (size > MOST_AHEAD && !waiting) return leaveStatistics(open);
     const bytes = await from.section(open.key, SECTION, open.version);
     put(open, outputErrors(readPairErrors(new PbfReader(bytes)), open.verdicts.error));
   } catch {
-    putAbsent(open, STATISTIC_NUMBERS);
+    if (waiting) putAbsent(open, STATISTIC_NUMBERS);
+    else leaveStatistics(open);
   }
 }
 
@@ -84,13 +88,14 @@ export function fetchNumbersAhead(open: Graph): void {
   beginWith(open);
   if (STATISTIC_NUMBERS.some((one) => asked.has(one))) return;
   for (const one of STATISTIC_NUMBERS) asked.add(one);
-  void fetchStatistics(open, MOST_AHEAD);
+  void fetchStatistics(open);
 }
 
 function beginWith(open: Graph): void {
   if (askedOf === open) return;
   askedOf = open;
   asked = new Set();
+  waiting = false;
 }
 
 /** Fetches what a search has passed over; each column once a graph. */
@@ -99,6 +104,7 @@ export function wantNumbers(fields: readonly FetchedNumber[]): void {
   if (!open) return;
   beginWith(open);
   for (const field of fields) {
+    if (isStatistic(field)) waiting = true;
     if (asked.has(field)) continue;
     if (isStatistic(field)) {
       for (const one of STATISTIC_NUMBERS) asked.add(one); // they come together
