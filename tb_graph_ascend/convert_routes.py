@@ -134,5 +134,4 @@ def _as_json(conversion: Conversion, roots: list[LogRoot]) -> dict[str, Any]:
         prefix = next((root.prefix for root in roots if os.path.abspath(root.path) == parent), "")
         run = prefix + os.path.basename(conversion.directory)
     return {"id": conversion.id, "state": conversion.state, "percent": conversion.percent, "run": run, "error": conversion.error,
-            "said": conversion.said,
-            "lines": list(conversion.lines)}
+            "said": conversion.said, "lines": list(conversion.lines)}

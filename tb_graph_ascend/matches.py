@@ -1,6 +1,7 @@
 """Keeps the file of manual matches and triage marks that lies beside a graph: `rank0.matches.yaml` for `rank0.pb`.
 
-The only thing the plugin ever writes, and only on an explicit act. For the format see converter/match/pins.py.
+Written on an explicit act only. Besides it the plugin writes nothing but conversions, where they are allowed
+(convert_routes.py). For the format see converter/match/pins.py.
 """
 
 from __future__ import annotations
