@@ -1,5 +1,5 @@
 /** The grid of a tensor's differences (docs/http_api.md, GET heatmap): decoding, colours, and what one cell says. */
-import { bytesOf } from '../wire/gunzip';
+import { bytesOf } from './base64';
 import type { DetailRow, LeafView } from './details';
 import { LEAF } from './details';
 
@@ -77,7 +77,7 @@ export function decodeHeatmap(answer: HeatmapAnswer): Heatmap {
 }
 
 /** Tensor files of one side of a row: "12.0" (node.leaf), "17.1,18.1,19.1" for a fused one; null where there is none. */
-export function operandOf(leaf: LeafView | null): string | null {
+function operandOf(leaf: LeafView | null): string | null {
   if (!leaf || leaf.kind !== LEAF.tensor) return null;
   const parts = leaf.parts.length > 0 ? leaf.parts : [leaf];
   if (parts.some((part) => !part.dataName || part.dataName === '-1')) return null;

@@ -55,7 +55,7 @@ export type MetricNumber = keyof typeof METRIC_NAMES;
 /** What is fetched when a query names it, one number a pair. */
 export type FetchedNumber = StatisticNumber | MetricNumber;
 
-/** Numbers that can be compared; the second names are other spellings of the first. */
+/** Numbers that can be compared. */
 export type NumberField = (typeof OPENING_NUMBERS)[number] | FetchedNumber;
 export const NUMBERS: readonly NumberField[] = [...OPENING_NUMBERS, ...STATISTIC_NUMBERS, ...(Object.keys(METRIC_NAMES) as MetricNumber[])];
 
@@ -63,6 +63,7 @@ export function isFetched(field: NumberField): field is FetchedNumber {
   return !(OPENING_NUMBERS as readonly string[]).includes(field);
 }
 
+/** Other spellings. */
 const NUMBER_ALIASES: Readonly<Record<string, NumberField>> = {
   err: 'error', rel_err: 'error', output: 'error', output_err: 'error', input_err: 'input', in: 'input',
   param: 'parameter', param_err: 'parameter', weight: 'parameter', micro_step: 'micro', step: 'micro', nodes: 'inside', size: 'inside',

@@ -1,8 +1,9 @@
 /** The open graph under other pairs: asks the server to match again, puts the answer in the place of what the file holds, and back. */
 import { batch, effect, signal } from '@preact/signals';
+import { bytesOf } from '../core/base64';
 import type { MatchEntry } from '../core/marks';
 import type { Graph, Said } from '../core/types';
-import { bytesOf, gunzip } from '../wire/gunzip';
+import { gunzip } from '../wire/gunzip';
 import { withPairs } from '../wire/decode';
 import type { OverlaySource } from '../wire/overlay';
 import { SourceError, type LocalText } from '../wire/source';
@@ -50,7 +51,7 @@ export interface InForce {
 
 /** Stands for the policy that the graph was judged by when it was converted. */
 export const FILE_POLICY = 'file';
-export const AS_STORED: InForce = { mapping: 'file', policy: FILE_POLICY, matches: [] };
+const AS_STORED: InForce = { mapping: 'file', policy: FILE_POLICY, matches: [] };
 
 /** The graph as its file holds it; null before one is open. */
 export const stored = signal<Graph | null>(null);

@@ -1,6 +1,7 @@
 /** Source over data embedded in one exported HTML file; works from file:// without any request. */
+import { bytesOf } from '../core/base64';
 import type { GraphKey } from '../core/types';
-import { bytesOf, gunzip } from './gunzip';
+import { gunzip } from './gunzip';
 import { SourceError, type GraphIndex, type RunList, type Source } from './source';
 
 /** What `graph-view export` writes: graphs, marks and sections are keyed by `run|step|rank` and `run|step|rank|section name`. */
