@@ -11,7 +11,7 @@ export interface Camera {
   readonly goldenShift: number;
 }
 
-export const LARGEST_SCALE = 2;
+const LARGEST_SCALE = 2;
 
 /** Horizontal scale: a smaller vertical scale is an overview and keeps the full width. */
 export function scaleX(camera: Camera): number {
@@ -22,7 +22,7 @@ export function smallestScale(contentHeight: number, windowHeight: number): numb
   return Math.min(1, windowHeight / Math.max(1, contentHeight + 40));
 }
 
-export function shiftOf(camera: Camera, side: SideName): number {
+function shiftOf(camera: Camera, side: SideName): number {
   return side === 'golden' ? camera.goldenShift : 0;
 }
 

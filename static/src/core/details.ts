@@ -151,7 +151,7 @@ const SIDES_ZH: Readonly<Record<string, string>> = { target: '待调试', golden
 const SEVERITY: Readonly<Record<string, number>> = { error: 3, not_comparable: 2, warning: 1, note: 0 };
 
 /** Replaces {name} by the argument of that name; a missing one becomes "…". */
-export function fillReason(template: string, parameters: Readonly<Record<string, string>>): string {
+function fillReason(template: string, parameters: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => (Object.hasOwn(parameters, name) ? parameters[name] : '…'));
 }
 

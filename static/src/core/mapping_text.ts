@@ -7,7 +7,7 @@ export interface RuleLine {
 }
 
 /** A name as YAML reads it back: in quotes where it would be something else. */
-export function scalar(text: string): string {
+function scalar(text: string): string {
   const plain = /^[A-Za-z_][A-Za-z0-9_.]*$|^\d+(\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(text) && !/^(true|false|yes|no|on|off|null|y|n)$/i.test(text);
   return plain ? text : JSON.stringify(text);
 }

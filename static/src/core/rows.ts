@@ -2,7 +2,7 @@
 import { EXPANDED, openStateOf, type Folds, type OpenState } from './folds';
 import { NodeKind, sideOf, type Graph, type SideName } from './types';
 
-export const ROW_BOX = 0;
+const ROW_BOX = 0;
 export const ROW_PILL = 1;
 export const ROW_OPEN = 2; // an expanded container: its children follow
 export const ROW_FOLD = 4; // stands for several siblings

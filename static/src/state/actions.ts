@@ -1,4 +1,4 @@
-/** Everything that a person can do to the view. The only place that writes the signals of app.ts and view.ts. */
+/** What a person does to the view: opening and folding, selecting, scrolling, zooming. */
 import { batch } from '@preact/signals';
 import { bringIntoView, clampCamera, smallestScale, zoomAt } from '../core/camera';
 import { EXPANDED, openStateOf, UNFOLDED } from '../core/folds';
@@ -56,7 +56,7 @@ export function toggle(ref: NodeRef): void {
   else setExpanded(ref, !(pane.rows.flags[row] & ROW_OPEN));
 }
 
-export function setExpanded(ref: NodeRef, on: boolean): void {
+function setExpanded(ref: NodeRef, on: boolean): void {
   const open = graph.value;
   const side = open && sideOf(open, ref.side);
   if (!open || !side || side.end[ref.node] === ref.node + 1) return;
@@ -85,7 +85,7 @@ function showPartnersOfChildren(open: Graph, which: SideName, node: number): voi
 }
 
 /** Shows every member of the fold that begins at `ref`. */
-export function openFold(ref: NodeRef): void {
+function openFold(ref: NodeRef): void {
   const open = graph.value;
   const side = open && sideOf(open, ref.side);
   const pane = layout.value && paneOf(layout.value, ref.side);

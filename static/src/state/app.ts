@@ -1,6 +1,6 @@
 /**
- * All state that parts of the viewer share, as signals. Components read them, actions.ts changes them; the canvas
- * subscribes to them like any component. Nothing here touches the DOM or the network.
+ * The state that parts of the viewer share, as signals. Components read and write them; what changes several at once, or
+ * what is open, is done by actions.ts. The canvas subscribes to them like any component. Nothing here touches the page or the network.
  */
 import { computed, signal } from '@preact/signals';
 import { NO_THRESHOLD, type ColourMode } from '../core/colouring';
@@ -43,7 +43,7 @@ export const selectedPair = computed<number>(() => {
 export const hovered = signal<NodeRef | null>(null);
 
 /**
- * Further nodes marked by a panel (several nodes picked for a manual match, hits of a search). Drawn with a thin outline.
+ * Nodes picked for a manual match. Drawn with a thin outline.
  */
 export const marked = signal<readonly NodeRef[]>([]);
 
@@ -85,7 +85,7 @@ export const stripOpen = signal(true);
 export const announcement = signal('');
 export const note = signal('');
 
-/** Nodes that a person marked as expected or ignored (filled by the triage panel): node numbers of the target side. */
+/** Nodes of each side that a person marked as expected or ignored (state/marks.ts fills them). */
 export const expectedTarget = signal<ReadonlySet<number>>(new Set());
 export const expectedGolden = signal<ReadonlySet<number>>(new Set());
 export const hideExpected = signal(false);

@@ -9,7 +9,7 @@ export const findingsByError = signal(false);
 export const onlyForward = signal(false);
 export const onlyBackward = signal(false);
 
-export const classOfPair = computed<Uint8Array>(() => (graph.value ? findingClasses(graph.value) : new Uint8Array(0)));
+const classOfPair = computed<Uint8Array>(() => (graph.value ? findingClasses(graph.value) : new Uint8Array(0)));
 
 function listed(byError: boolean): Findings | null {
   const open = graph.value;

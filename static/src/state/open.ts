@@ -43,7 +43,7 @@ export function noticeNewer(): void {
   newer.value = Boolean(opened && entry?.version && entry.version !== opened.version);
 }
 
-export function firstReadable(): GraphKey | null {
+function firstReadable(): GraphKey | null {
   const list = runs.value?.runs ?? [];
   for (const { run } of runLabels(list)) {
     const found = list.find((item) => item.run === run)?.graphs.find((item) => !item.error);
@@ -134,7 +134,7 @@ function show(opened: Graph, restore: Restore | null): void {
 }
 
 /** The place to look at first: the first divergence forward, else backward, else a differing parameter. */
-export function firstOf(opened: Graph): NodeRef | null {
+function firstOf(opened: Graph): NodeRef | null {
   const { forward, backward, parameters } = opened.summary;
   for (const place of [forward, backward]) {
     const ref = place ? divergenceRef(place.target_node, place.golden_node) : null;

@@ -31,7 +31,7 @@ export function stateKey(step: number, rank: number): string {
 }
 
 /** What a summary says in one class and one sentence. */
-export function stateOf(summary: Summary): GraphState {
+function stateOf(summary: Summary): GraphState {
   for (const found of [summary.forward, summary.backward]) {
     if (found) return { cls: SIGN_OF_KIND[found.kind] ?? CauseClass.error, text: { en: `${found.target}: ${found.reason?.en ?? ''}`, zh: `${found.target}：${found.reason?.zh ?? ''}` } };
   }

@@ -10,7 +10,7 @@ import { select } from './actions';
 import { stored } from './rematch';
 
 export type Picks = Readonly<Record<SideName, readonly number[]>>;
-export const NOTHING_PICKED: Picks = { target: [], golden: [] };
+const NOTHING_PICKED: Picks = { target: [], golden: [] };
 
 export const picks = signal<Picks>(NOTHING_PICKED);
 export const relation = signal<RelationWord>('concat');
@@ -90,7 +90,7 @@ export function matchPicked(): void {
 }
 
 /** Matches one node with one of the other side (dragged onto it). */
-export function matchTwo(from: NodeRef, to: NodeRef): void {
+function matchTwo(from: NodeRef, to: NodeRef): void {
   const open = graph.value;
   if (!open?.golden || from.side === to.side) return;
   const target = from.side === 'target' ? from.node : to.node;

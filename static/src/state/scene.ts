@@ -7,7 +7,7 @@ import type { Curve, Outline } from '../paint/overlay';
 import { graph, hovered, marked, selection } from './app';
 import { camera, canvasSize, layout, paneLeft, paneWidth, producers } from './view';
 
-export function paneWindow(side: SideName): Window {
+function paneWindow(side: SideName): Window {
   return { x: paneLeft(side), width: paneWidth.value, height: canvasSize.value.height };
 }
 
@@ -47,7 +47,7 @@ export function hitAt(x: number, y: number): Hit | null {
 }
 
 /** The box that shows a node, its own or the one that hides it; null when it is filtered out. */
-export function boxOf(ref: NodeRef): { item: BoxItem; own: boolean } | null {
+function boxOf(ref: NodeRef): { item: BoxItem; own: boolean } | null {
   const open = graph.value;
   const arranged = layout.value;
   const pane = arranged && paneOf(arranged, ref.side);

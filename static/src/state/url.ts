@@ -88,7 +88,7 @@ export function findNode(opened: Graph, which: SideName, name: string): NodeRef 
   return null;
 }
 
-export function currentAddress(): Address {
+function currentAddress(): Address {
   const opened = graph.value;
   const ref = selection.value;
   const side = opened && ref ? sideOf(opened, ref.side) : null;

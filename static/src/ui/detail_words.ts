@@ -10,7 +10,7 @@ import { names } from '../state/app';
 const NAMED_ORIGINS = 2;
 
 /** "[128,64] = 64+32+32" for a composed tensor, "[16,64]" for a plain one. */
-export function shapeWords(leaf: LeafView): string {
+function shapeWords(leaf: LeafView): string {
   if (leaf.kind !== LEAF.tensor) return '';
   const own = `[${leaf.shape ?? '?'}]`;
   if (leaf.parts.length < 2) return own;
@@ -34,7 +34,7 @@ function typeWords(leaf: LeafView): string {
   return leaf.type.replace(/^(torch|mindspore|paddle)\./, '');
 }
 
-export function valueWords(leaf: LeafView): string {
+function valueWords(leaf: LeafView): string {
   return leaf.value ?? leaf.texts[0];
 }
 

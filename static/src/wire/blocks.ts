@@ -59,7 +59,7 @@ export interface Comparisons {
   readonly layoutNames: readonly string[];
 }
 
-export function decodeTensors(bytes: Uint8Array): Tensors {
+function decodeTensors(bytes: Uint8Array): Tensors {
   const block: TensorBlock = readTensorBlock(new PbfReader(bytes));
   const rows = block.row_count;
   const numbers = (field: Uint8Array | undefined, name: string): Uint32Array => column(field, Uint32Array, rows, `tensors.${name}`);
@@ -88,7 +88,7 @@ export function decodeTensors(bytes: Uint8Array): Tensors {
   };
 }
 
-export function decodeComparisons(bytes: Uint8Array): Comparisons {
+function decodeComparisons(bytes: Uint8Array): Comparisons {
   const block: ComparisonBlock = readComparisonBlock(new PbfReader(bytes));
   const rows = block.row_count;
   return {

@@ -79,7 +79,7 @@ function runningSum(steps: Uint32Array | Int32Array): Uint32Array {
   return sums;
 }
 
-export function decodePairs(bytes: Uint8Array | undefined): Pairs {
+function decodePairs(bytes: Uint8Array | undefined): Pairs {
   const message = readPairs(new PbfReader(bytes ?? new Uint8Array(0)));
   const count = message.pair_count;
   const members = (column_: Uint8Array | undefined): number => (column_?.length ?? 0) / 4;
@@ -97,7 +97,7 @@ export function decodePairs(bytes: Uint8Array | undefined): Pairs {
   };
 }
 
-export function decodeVerdicts(bytes: Uint8Array | undefined, pairCount: number): Verdicts {
+function decodeVerdicts(bytes: Uint8Array | undefined, pairCount: number): Verdicts {
   const message = readVerdicts(new PbfReader(bytes ?? new Uint8Array(0)));
   // A dump without statistics has pairs but no verdicts: every column then reads "nothing measured".
   const measured = message.pair_count > 0;

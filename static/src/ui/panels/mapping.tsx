@@ -170,7 +170,7 @@ function RuleForm() {
 
 function RuleRow({ rule }: { readonly rule: RuleHits }) {
   const plain = isPlainRule(draft.value, rule.line);
-  const change_ = (): void => {
+  const startChange = (): void => {
     if (!plain) {
       showLine(rule.line);
       return;
@@ -180,7 +180,7 @@ function RuleRow({ rule }: { readonly rule: RuleHits }) {
   };
   return (
     <li class={rule.hits === 0 ? 'rule unused' : 'rule'}>
-      <button class="link rule-words" title={t('mapping.edit')} onClick={change_}>
+      <button class="link rule-words" title={t('mapping.edit')} onClick={startChange}>
         <code>{rule.source}</code> <span class="dim">→</span> <code>{rule.target}</code>
       </button>
       <span class="number" title={t('mapping.hits', { count: rule.hits })}>
