@@ -101,25 +101,10 @@ def write_matches(graph_path: str, matches: Any, triage: Any, revision: str, map
 
 
 def _parse(content: bytes, path: str) -> Matches:
-    import yaml
+    from converter.match.pins import document_of
+    from converter.yaml_source import decode_text
 
-    from converter.yaml_source import error_at
-
-    try:
-        document = yaml.safe_load(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as problem:
-        raise UserError(message("file.not_utf8", "{path} is not UTF-8 text (byte {byte}): save it as UTF-8",
-                                path=path, byte=problem.start)) from None
-    except (yaml.YAMLError, RecursionError) as problem:
-        mark = getattr(problem, "problem_mark", None)
-        why = getattr(problem, "problem", None) or problem
-        invalid = message("yaml.invalid", "not valid YAML: {said}{context}", said=why, context="")
-        raise error_at(path, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1, invalid) from None
-    if document is None:
-        document = {}
-    if not isinstance(document, dict):
-        raise UserError(message("matches.no_keys", "{path}: expected the keys `matches` and `triage`, found {found}", path=path,
-                                found=type(document).__name__))
+    document = document_of(decode_text(content, path), path)
     matches = _check_matches(document.get("matches") or [], path)
     mapping = _check_mapping(document.get("mapping") or None, path)
     return Matches(matches, _check_triage(document.get("triage") or [], path), mapping, _revision(content))
@@ -131,7 +116,7 @@ def _check_matches(entries: Any, path: str) -> list[dict[str, Any]]:
     pins = pins_of(entries, path).pins
     checked = []
     for entry, pin in zip(entries, pins):
-        texts = {key: str(entry[key]) for key in ("author", "time") if entry.get(key) is not None}
+        texts = {key: str(entry[key]) for key in ("author", "time") if entry.get(key)}
         names: dict[str, Any] = {"target": list(pin.target), "golden": list(pin.golden)}
         checked.append({"action": pin.action, **names, "relation": pin.relation.name.lower(), **texts})
     return checked
@@ -152,7 +137,7 @@ def _check_triage(entries: Any, path: str) -> list[dict[str, Any]]:
         if verdict not in VERDICTS:
             raise UserError(message("triage.verdict", "{where}: verdict must be expected or ignored, found {found}", where=where,
                                     found=repr(verdict)))
-        texts = {key: str(entry[key]) for key in ("note", "author", "time") if entry.get(key) is not None}
+        texts = {key: str(entry[key]) for key in ("note", "author", "time") if entry.get(key)}
         checked.append({"nodes": entry["nodes"], "side": side, "verdict": verdict, **texts})
     return checked
 
@@ -163,7 +148,7 @@ def _check_mapping(entry: Any, path: str) -> Optional[dict[str, str]]:
     mapping = kept_mapping(entry, path)
     if mapping is None:
         return None
-    texts = {key: str(entry[key]) for key in ("author", "time") if entry.get(key) is not None}
+    texts = {key: str(entry[key]) for key in ("author", "time") if entry.get(key)}
     return {"name": mapping.name, "text": mapping.text, **texts}
 
 

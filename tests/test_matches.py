@@ -125,14 +125,14 @@ def test_a_write_that_fails_leaves_the_old_file(graph, monkeypatch):
 
 @pytest.mark.parametrize("text, why", [
     ("matches: [", "not valid YAML"),
-    ("- a", "expected the keys"),
+    ("- a", "expected a mapping"),
     ("matches: {a: b}", "must be a list"),
-    ("triage: [{nodes: 3}]", "entry 1 of `triage`"),
+    ("triage: [{nodes: [3]}]", "entry 1 of `triage`"),
     ("triage: [{nodes: x, verdict: good}]", "verdict must be"),
     ("triage: [{nodes: x, side: left}]", "side must be"),
     ("matches: [{action: match, target: a}]", "golden must be"),
     ("mapping: {name: a}", "`mapping` must have a name and a text"),
-    ("!!python/object/apply:os.system [echo]", "not valid YAML"),
+    ("!!python/object/apply:os.system [echo]", "expected a mapping"),
 ])
 def test_a_file_that_is_not_understood_says_where_and_is_not_overwritten(graph, text, why):
     path = graph.replace(".pb", ".matches.yaml")
@@ -144,6 +144,30 @@ def test_a_file_that_is_not_understood_says_where_and_is_not_overwritten(graph, 
         write_matches(graph, [MATCH], [], NO_FILE)
     with open(path, encoding="utf-8") as stream:
         assert stream.read() == text
+
+
+@pytest.mark.parametrize("text", ["matches: null\nmapping: ~\ntriage:\n", "null\n", "", "# nothing\n"])
+def test_parts_that_are_null_are_empty_for_the_viewer_and_for_the_converter(graph, text):
+    with open(matches_module.matches_path(graph), "w", encoding="utf-8") as stream:
+        stream.write(text)
+    found = read_matches(graph)
+    assert (found.matches, found.mapping, found.triage) == ([], None, [])
+    assert read_pins(matches_module.matches_path(graph)).pins == ()
+
+
+def test_values_are_text_as_typed_also_where_yaml_sees_dates_and_numbers(graph):
+    with open(matches_module.matches_path(graph), "w", encoding="utf-8") as stream:
+        stream.write("matches:\n- {target: 1, golden: [null], time: 2026-99-99}\ntriage:\n- {nodes: 1" + "0" * 5000 + ", note: .nan}\n")
+    found = read_matches(graph)
+    assert (found.matches[0]["target"], found.matches[0]["golden"], found.matches[0]["time"]) == (["1"], ["null"], "2026-99-99")
+    assert found.triage[0]["note"] == ".nan" and len(found.triage[0]["nodes"]) == 5001
+
+
+def test_a_part_that_stands_there_twice_is_not_dropped_silently(graph):
+    with open(matches_module.matches_path(graph), "w", encoding="utf-8") as stream:
+        stream.write("triage:\n- nodes: a\nmatches: []\ntriage:\n- nodes: b\n")
+    with pytest.raises(UserError, match=r"line 4, column 1: .*triage.* line 1"):
+        read_matches(graph)
 
 
 def test_a_file_of_absurd_size_is_not_read(graph, monkeypatch):

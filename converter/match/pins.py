@@ -21,9 +21,10 @@ from converter.errors import UserError
 from converter.match.pairing import How, Pair, Relation
 from converter.messages import message
 from converter.tree.columns import Tree
-from converter.yaml_source import A_LIST, compose, error_at, read_text
+from converter.yaml_source import A_LIST, compose, entries, error_at, read_text
 
 ACTIONS = ("match", "unmatch")
+NULL = "tag:yaml.org,2002:null"
 RELATIONS = {"same": Relation.SAME, "concat": Relation.CONCAT, "sum": Relation.SUM, "stack": Relation.STACK}
 
 
@@ -60,8 +61,18 @@ def read_pins(path: str) -> Pins:
     Raises:
         UserError: cannot be read, or an entry is not of the form above.
     """
-    root = compose(read_text(path, message("file.matches", "matches file")), path)
-    try:  # everything as text: a node may be called 1 or null
+    content = document_of(read_text(path, message("file.matches", "matches file")), path)
+    return replace(pins_of(content.get("matches") or [], path), mapping=kept_mapping(content.get("mapping") or None, path))
+
+
+def document_of(text: str, path: str) -> dict[str, object]:
+    """What a matches file holds, all of it as text: a node may be called 1 or null. A part that is null is None.
+
+    Raises:
+        UserError: not YAML, no mapping, or a part that stands there twice.
+    """
+    root = compose(text, path)
+    try:
         content = {} if root is None else yaml.constructor.BaseConstructor().construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -73,22 +84,25 @@ def read_pins(path: str) -> Pins:
         ) from None
     except RecursionError:
         raise UserError(message("pins.too_deep", "{path}: nested too deeply for a list of matches", path=path)) from None
+    if isinstance(root, yaml.ScalarNode) and root.tag == NULL:
+        content = {}
     if not isinstance(content, dict):
         raise UserError(message("pins.no_mapping", "{path}: expected a mapping with the key `matches`, found {found}",
                                 path=path, found=_kind(content)))
-    return replace(pins_of(content.get("matches") or [], path), mapping=kept_mapping(content.get("mapping") or None, path))
+    parts = entries(root, path) if isinstance(root, yaml.MappingNode) else []
+    return {**content, **{part.key: None for part in parts if part.value.tag == NULL}}
 
 
-def pins_of(entries: object, name: str) -> Pins:
+def pins_of(found: object, name: str) -> Pins:
     """The pins of a list of entries (from a file, or from a request of the viewer).
 
     Raises:
         UserError: an entry is not of the form above; it is named by its position.
     """
-    if not isinstance(entries, list):
-        raise UserError(message("pins.no_list", "{name}: `matches` must be a list, found {found}", name=name, found=_kind(entries)))
+    if not isinstance(found, list):
+        raise UserError(message("pins.no_list", "{name}: `matches` must be a list, found {found}", name=name, found=_kind(found)))
     pins = []
-    for number, entry in enumerate(entries, 1):
+    for number, entry in enumerate(found, 1):
         where = message("pins.entry", "{name}: entry {number} of `matches`", name=name, number=number)
         if not isinstance(entry, dict):
             raise UserError(message("pins.entry_no_mapping", "{where} must be a mapping with action, target and golden, found {found}",

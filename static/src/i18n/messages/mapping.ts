@@ -71,7 +71,6 @@ export const mappingMessages = {
   'mapping.whole_number': "'{key}' 应为大于 0 的整数，而不是 '{text}'",
   'mapping.wrappers': "'wrappers' 应为 'ignore' 或 'keep'",
 
-  'matches.no_keys': '{path}：应有键 `matches` 和 `triage`，实际为 {found}',
   'matches.not_in_force': '无法使 {path} 生效：{why}',
   'matches.too_large': '{path} 有 {size} 字节，超过匹配文件的上限 {largest}。请删除或缩短该文件。',
   'pins.action': '{where}：action 应为 match 或 unmatch，实际为{found}',
