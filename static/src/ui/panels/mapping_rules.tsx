@@ -1,0 +1,157 @@
+/** The rules of the mapping that is being edited, by class, with what each of them hits; and a form to add or change one. */
+import { computed, signal } from '@preact/signals';
+import { formatCount } from '../../core/format';
+import { addRule, changeRule, isPlainRule, placeIn, removeRule } from '../../core/mapping_text';
+import { ruleOfPair } from '../../core/rule_of_pair';
+import { say, t } from '../../i18n';
+import { graph, names, selection } from '../../state/app';
+import { draft, edit, effectOfDraft, previewing, rules } from '../../state/mapping';
+import { stored, type RuleHits } from '../../state/rematch';
+import { showLine } from './mapping_tabs';
+
+const editing = signal<RuleHits | null>(null);
+const form = signal({ scope: '', source: '', target: '' });
+
+/** Class names of the target side, for the form; looked up once a graph. */
+const targetClasses = computed<readonly string[]>(() => {
+  const open = stored.value;
+  const found = new Set<string>();
+  if (!open || !names.value) return [];
+  const seen = new Uint8Array(open.strings.count);
+  const { head, count } = open.target;
+  for (let node = 1; node < count && found.size < 500; node++) {
+    if (seen[head[node]]) continue;
+    seen[head[node]] = 1;
+    const { type } = names.value.of(open.target, node);
+    if (type) found.add(type);
+  }
+  return [...found].sort();
+});
+
+function RuleForm() {
+  const own = form.value;
+  const set = (key: 'scope' | 'source' | 'target') => (event: Event) => (form.value = { ...form.value, [key]: (event.currentTarget as HTMLInputElement).value });
+  const changing = editing.value;
+  const ref = selection.value;
+  const selected = graph.value && names.value && ref ? ruleOfPair(graph.value, names.value, ref) : null;
+  const done = (event: Event): void => {
+    event.preventDefault();
+    if (!own.source.trim() || (!changing && !own.scope.trim())) return;
+    edit(changing ? changeRule(draft.value, changing.line, own) : addRule(draft.value, { ...own, scope: own.scope.trim() }));
+    editing.value = null;
+    form.value = { scope: own.scope, source: '', target: '' };
+  };
+  return (
+    <form class="rule-form" onSubmit={done}>
+      <label class="field">
+        {t('mapping.scope')}
+        <input type="text" list="mapping-classes" value={changing ? changing.scope : own.scope} disabled={changing !== null} onInput={set('scope')} placeholder="SelfAttention" />
+      </label>
+      <datalist id="mapping-classes">
+        <option value="TopLayer" />
+        {targetClasses.value.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <label class="field">
+        {t('mapping.source')}
+        <input type="text" value={own.source} onInput={set('source')} placeholder="linear_qkv" />
+      </label>
+      <label class="field">
+        {t('mapping.target')}
+        <input type="text" value={own.target} onInput={set('target')} placeholder="q_proj, k_proj, v_proj" title={t('mapping.targetHint')} />
+      </label>
+      <div class="buttons">
+        <button class="action" type="submit" disabled={!own.source.trim()}>
+          {changing ? t('mapping.change') : t('mapping.add')}
+        </button>
+        {changing === null && selected ? (
+          <button class="action" type="button" title={t('mapping.fillHint')} onClick={() => (form.value = selected)}>
+            {t('mapping.fill')}
+          </button>
+        ) : null}
+        {changing ? (
+          <button class="action" type="button" onClick={() => ((editing.value = null), (form.value = { scope: '', source: '', target: '' }))}>
+            {t('mapping.cancel')}
+          </button>
+        ) : null}
+      </div>
+    </form>
+  );
+}
+
+function RuleRow({ rule }: { readonly rule: RuleHits }) {
+  const plain = isPlainRule(draft.value, rule.line);
+  const startChange = (): void => {
+    if (!plain) {
+      showLine(rule.line);
+      return;
+    }
+    editing.value = rule;
+    form.value = { scope: rule.scope, source: rule.source, target: rule.target };
+  };
+  return (
+    <li class={rule.hits === 0 ? 'rule unused' : 'rule'}>
+      <button class="link rule-words" title={t('mapping.edit')} onClick={startChange}>
+        <code>{rule.source}</code> <span class="dim">→</span> <code>{rule.target}</code>
+      </button>
+      <span class="number" title={t('mapping.hits', { count: rule.hits })}>
+        {rule.hits === 0 ? t('mapping.unused') : formatCount(rule.hits)}
+      </span>
+      <button class="tool small" aria-label={t('mapping.showLine', { line: rule.line })} title={t('mapping.showLine', { line: rule.line })} onClick={() => showLine(rule.line)}>
+        ¶
+      </button>
+      <button class="tool small" disabled={!plain} aria-label={t('mapping.delete')} title={plain ? t('mapping.delete') : t('mapping.deleteInText')} onClick={() => edit(removeRule(draft.value, rule.line))}>
+        ×
+      </button>
+    </li>
+  );
+}
+
+export function Rules() {
+  const all = rules.value;
+  const scopes = [...new Set(all.map((rule) => rule.scope))];
+  const unused = all.filter((rule) => rule.hits === 0).length;
+  const messages = effectOfDraft.value?.messages ?? [];
+  return (
+    <>
+      {all.length > 0 ? <p class="dim">{t('mapping.ruleCount', { count: all.length, unused })}</p> : <p class="dim">{draft.value.trim() === '' ? t('mapping.noRules') : previewing.value ? t('mapping.looking') : ''}</p>}
+      {scopes.map((scope) => (
+        <section key={scope}>
+          <h3>
+            <code>{scope}</code>
+          </h3>
+          <ul class="rules">
+            {all
+              .filter((rule) => rule.scope === scope)
+              .map((rule) => (
+                <RuleRow key={`${rule.line}|${rule.source}`} rule={rule} />
+              ))}
+          </ul>
+        </section>
+      ))}
+      {messages.length > 0 ? (
+        <details>
+          <summary>{t('mapping.messages', { count: messages.length })}</summary>
+          <ul class="messages">
+            {messages.map((item, i) => {
+              const line = item.line || placeIn(item.text)?.line || 0;
+              return (
+                <li key={i}>
+                  {line > 0 ? (
+                    <button class="link" onClick={() => showLine(line)}>
+                      {say(item.said)}
+                    </button>
+                  ) : (
+                    say(item.said)
+                  )}
+                </li>
+              );
+            })}
+          </ul>
+        </details>
+      ) : null}
+      <RuleForm />
+    </>
+  );
+}
