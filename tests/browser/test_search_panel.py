@@ -20,7 +20,8 @@ def test_hits_appear_as_one_types_without_any_request_and_no_two_look_alike(qkv:
     expect(rows.first).to_be_visible()
     texts = rows.all_inner_texts()
     assert len(texts) > 4 and len(set(texts)) == len(texts), texts
-    assert asked == []
+    ahead = re.compile(r"/graph\?|/section\?.*name=errors(/|%2F)outputs")  # fetched by itself at some moment after opening
+    assert [url for url in asked if not ahead.search(url)] == []
 
 
 def test_a_query_on_names_and_numbers_is_walked_through_by_keys_alone(qkv: Viewer) -> None:
