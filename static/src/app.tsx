@@ -5,7 +5,7 @@ import { shortenMiddle } from './core/names';
 import type { Graph, NodeRef } from './core/types';
 import { followHostDark, onHashChange, onHostReload, takeFocus } from './host/tensorboard';
 import { loadPreferences, savePreferences } from './host/preferences';
-import { t } from './i18n';
+import { local, t } from './i18n';
 import { announcement, chosen, colouring, graph, hideExpected, locale, panel, query, runs, source, threshold } from './state/app';
 import { workAhead } from './state/ahead';
 import { followSelection } from './state/details';
@@ -14,7 +14,7 @@ import { followHeatmap } from './state/heatmap';
 import { judgeBy } from './state/mapping';
 import { followMetrics } from './state/metrics';
 import { followRun } from './state/overview';
-import { FILE_POLICY } from './state/rematch';
+import { FILE_POLICY, problem as rematchProblem } from './state/rematch';
 import { exposeForTests } from './state/snapshot';
 import { findNode, followAddress, readAddress, type Address } from './state/url';
 import { select, settled } from './state/actions';
@@ -50,7 +50,15 @@ async function openAddress(address: Address): Promise<void> {
   applyAddress(address);
   if (!address.key) return;
   await openGraph(address.key, (opened) => ({ microStep: address.microStep, node: addressed(opened, address) }));
-  if (address.policy) judgeBy(address.policy);
+  if (address.policy) judgeAsAddressed(address.policy);
+}
+
+/** A policy that an address names. A colleague must know when the verdicts follow another one. */
+function judgeAsAddressed(policy: string): void {
+  if (!graph.value?.golden) return;
+  void judgeBy(policy).then((done) => {
+    if (!done && rematchProblem.value) showNote(local(rematchProblem.value), MISSING_TIME);
+  });
 }
 
 /** The node that an address names. A colleague must know when it is another one that opens. */
@@ -71,7 +79,7 @@ async function followForeignAddress(): Promise<void> {
     return;
   }
   applyAddress(address);
-  judgeBy(address.policy ?? FILE_POLICY);
+  judgeAsAddressed(address.policy ?? FILE_POLICY);
   const ref = graph.value && addressed(graph.value, address);
   if (ref) select(ref, { reveal: true });
 }

@@ -101,8 +101,8 @@ export function revertDraft(): void {
   edit(textInForce.value, nameInForce.value || 'mapping.yaml');
 }
 
-export function judgeBy(policy: string): void {
-  if (policy !== inForce.value.policy) void apply({ policy });
+export async function judgeBy(policy: string): Promise<boolean> {
+  return policy === inForce.value.policy || apply({ policy });
 }
 
 /** Rules that say what the pairs say, written by the server. Throws SourceError. */

@@ -106,7 +106,8 @@ function show(opened: Graph, restore: Restore | null): void {
     graph.value = opened;
     newer.value = false;
     loading.value = null;
-    microStep.value = restore?.microStep ?? -1;
+    const step = restore?.microStep ?? -1;
+    microStep.value = step < Math.max(1, opened.summary.micro_steps) ? step : -1; // an address may name one that is not there
     camera.value = { scroll: 0, scale: 1, goldenShift: 0 };
     const modes = availableModes(opened);
     const mode = colouring.value;
