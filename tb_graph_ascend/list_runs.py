@@ -32,6 +32,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
         "run": run.name,
         "kind": run.kind,
         "created": run.created,
+        "dumps": run.dumps,
         "graphs": [_graph_as_json(graph) for graph in run.graphs],
         "error": run.problem.as_json() if run.problem else None,
     }

@@ -51,6 +51,7 @@ class Run:
     created: str
     graphs: tuple[Graph, ...]
     problem: Problem | None = None
+    dumps: str = ""  # which dumps these are, short enough for a menu
 
     def graph(self, step: int, rank: int) -> Graph | None:
         """The graph of that step and rank."""
@@ -68,6 +69,7 @@ class _Check:
     rank: int = 0
     created: str = ""
     verdict: str = ""
+    dumps: str = ""
 
 
 class GraphChecker:
@@ -104,7 +106,16 @@ def _look(source: Source) -> _Check:
         return _Check("", of_error(error))
     kind = "compare" if "topology/golden" in file.index.sections else "build"
     return _Check(version_of(source, file.index.identity), None, kind, summary.step, summary.rank, summary.provenance.created,
-                  verdict_word(summary))
+                  verdict_word(summary), dump_names(summary.target.path, summary.golden.path))
+
+
+def dump_names(target: str, golden: str) -> str:
+    """What tells one pair of dumps from another: "megatron_vs_hf/megatron ↔ hf" for …/megatron_vs_hf/megatron and …/megatron_vs_hf/hf."""
+    names = [[part for part in re.split(r"[\\/]+", path) if part not in ("", ".")] for path in (target, golden)]
+    if not golden or not names[1]:
+        return "/".join(names[0][-2:])
+    shared = names[0][-2:-1] == names[1][-2:-1]
+    return f"{'/'.join(names[0][-2:])} ↔ {'/'.join(names[1][-1:] if shared else names[1][-2:])}"
 
 
 def runs_in(directories: Iterator[Found], prefix: str, checker: GraphChecker) -> Iterator[Run]:
@@ -143,23 +154,25 @@ def runs_in(directories: Iterator[Found], prefix: str, checker: GraphChecker) ->
         checked = [checker.check(graph) for graph in graphs]
         about = next((check for _, check in checked if check.problem is None), _Check("", None))
         yield Run(_name(prefix, relative), paths[relative], about.kind, about.created, _in_order([graph for graph, _ in checked]),
-                  problems.get(relative))
+                  problems.get(relative), about.dumps)
 
 
 def _lone_run(graph: Graph, relative: str, prefix: str, checker: GraphChecker) -> Run:
     graph, check = checker.check(graph)
     graph = replace(graph, step=check.step, rank=check.rank)
     name = f"{relative}/{graph.file}" if relative else graph.file
-    return Run(f"{prefix}{name}", graph.path[: -len(graph.file) - 1], check.kind, check.created, (graph,))
+    return Run(f"{prefix}{name}", graph.path[: -len(graph.file) - 1], check.kind, check.created, (graph,), None, check.dumps)
 
 
 def _described_run(found: Found, manifest: dict[str, Any], prefix: str, checker: GraphChecker) -> Run:
-    graphs = []
+    graphs, dumps = [], ""
     for entry in manifest["graphs"]:
         graph = Graph(entry["step"], entry["rank"], entry["file"], f"{found.path}/{entry['file']}")
-        graphs.append(checker.check(graph)[0])
+        checked, about = checker.check(graph)
+        graphs.append(checked)
+        dumps = dumps or about.dumps
     kind = "build" if manifest.get("kind") == "build" else "compare"
-    return Run(_name(prefix, found.relative), found.path, kind, str(manifest.get("created", "")), _in_order(graphs))
+    return Run(_name(prefix, found.relative), found.path, kind, str(manifest.get("created", "")), _in_order(graphs), None, dumps)
 
 
 def _in_order(graphs: list[Graph]) -> tuple[Graph, ...]:

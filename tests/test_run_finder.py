@@ -12,6 +12,7 @@ from plugin_server import Server, body, graph_query
 
 from converter.graphfile import graph_pb2
 from tb_graph_ascend.log_roots import log_roots
+from tb_graph_ascend.runs import dump_names
 from tb_graph_ascend.verdict_word import verdict_word
 
 
@@ -220,3 +221,16 @@ def test_a_directory_that_may_not_be_listed_hides_nothing_else(logs, monkeypatch
 
     monkeypatch.setattr(os, "scandir", scandir)
     assert Server(logs).names() == ["compare_1"]
+
+
+@pytest.mark.parametrize("target, golden, name", [
+    ("/d/megatron_vs_hf/megatron_bug", "/d/megatron_vs_hf/hf", "megatron_vs_hf/megatron_bug ↔ hf"),
+    ("npu/", "./gpu", "npu ↔ gpu"),
+    ("a/dump/step0", "b/dump/step0", "dump/step0 ↔ step0"),
+    ("a/x", "b/y", "a/x ↔ b/y"),
+    ("D:\\runs\\npu", "D:\\runs\\gpu", "runs/npu ↔ gpu"),
+    ("one", "", "one"),
+    ("", "", ""),
+])
+def test_the_dumps_of_a_run_have_a_short_name(target: str, golden: str, name: str) -> None:
+    assert dump_names(target, golden) == name

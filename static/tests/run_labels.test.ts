@@ -6,7 +6,7 @@ const run = (name: string, created = ''): NamedRun => ({ run: name, kind: name.i
 describe('names of runs', () => {
   it('are the directory that a person named, and the time', () => {
     expect(runLabels([run('qkv_bias/compare_20261129223551')])).toEqual([
-      { run: 'qkv_bias/compare_20261129223551', name: 'qkv_bias', time: '2026-11-29 22:35:51', shortTime: '11-29 22:35' },
+      { run: 'qkv_bias/compare_20261129223551', name: 'qkv_bias', time: '2026-11-29 22:35:51', shortTime: '11-29 22:35', dumps: '' },
     ]);
   });
 
@@ -24,6 +24,16 @@ describe('names of runs', () => {
 
   it('hold what somebody put behind, and the kind where nothing else is there', () => {
     expect(runLabels([run('compare_20261129223551_2'), run('build_20261129223552'), run('.')]).map((label) => label.name)).toEqual(['build', 'compare 2', 'compare']);
+  });
+});
+
+describe('the dumps of a run', () => {
+  const dumped = (name: string): NamedRun => ({ ...run(name), dumps: 'pairs/megatron ↔ hf' });
+
+  it('are its name where nobody named the directory, and stand behind the name otherwise', () => {
+    const [unnamed, named] = [runLabels([dumped('compare_20261129223551')])[0], runLabels([dumped('qkv/compare_20261129223551')])[0]];
+    expect([unnamed.name, unnamed.dumps]).toEqual(['pairs/megatron ↔ hf', '']);
+    expect([named.name, named.dumps]).toEqual(['qkv', 'pairs/megatron ↔ hf']);
   });
 });
 

@@ -53,7 +53,7 @@ def test_rules_are_added_changed_and_deleted_by_form(qkv: Viewer) -> None:
     right.get_by_role("button", name="Delete this rule").click()
     expect(panel(qkv).locator(".rule")).to_have_count(1)
     with qkv.page.expect_download() as download:
-        panel(qkv).get_by_role("button", name="Save", exact=True).click()
+        panel(qkv).get_by_role("button", name="Download", exact=True).click()
     assert yaml.safe_load(Path(download.value.path()).read_text(encoding="utf-8")) == {"TopLayer": {"0.decoder.layers": "model.layers"}}
 
 

@@ -4,11 +4,13 @@ export interface NamedRun {
   readonly run: string; // path relative to the log directory
   readonly kind: 'compare' | 'build';
   readonly created?: string; // ISO 8601
+  readonly dumps?: string; // "megatron_vs_hf/megatron ↔ hf"
 }
 
 export interface RunLabel {
   readonly run: string;
-  readonly name: string; // the directory that a person named
+  readonly name: string; // the directory that a person named; where nobody did, the dumps
+  readonly dumps: string; // '' where the name says so already, or where they are not known
   readonly time: string; // "2026-11-29 22:35:51"; '' where it is not known
   readonly shortTime: string; // as much of it as tells the run from others of its name
 }
@@ -22,10 +24,10 @@ function split(item: NamedRun): RunLabel {
   const last = parts.pop() ?? '';
   const made = MADE.exec(last);
   const written = ISO.exec(item.created ?? '');
-  const shown = (name: string, time: string): RunLabel => ({ run: item.run, name, time, shortTime: time });
+  const shown = (name: string, time: string): RunLabel => ({ run: item.run, name, time, shortTime: time, dumps: name === item.dumps ? '' : (item.dumps ?? '') });
   if (!made) return shown(item.run === '.' ? item.kind : item.run, written ? `${written[1]} ${written[2]}` : '');
   const [, kind, year, month, day, hour, minute, second, behind] = made;
-  const name = [parts.join('/') || kind, behind.replace(/^[_\-. ]+/, '')].filter(Boolean).join(' ');
+  const name = [parts.join('/') || item.dumps || kind, behind.replace(/^[_\-. ]+/, '')].filter(Boolean).join(' ');
   return shown(name, `${year}-${month}-${day} ${hour}:${minute}:${second}`);
 }
 

@@ -7,13 +7,14 @@ import { details, type DetailsKey } from './details';
 import { fill } from './fill';
 import { heatmapTexts, type HeatmapKey } from './heatmap';
 import { inChinese } from './messages';
+import { meanings, type MeaningKey } from './meanings';
 import { panels, type PanelsKey } from './panels';
 
-export type TextKey = CoreKey | DetailsKey | HeatmapKey | PanelsKey;
+export type TextKey = CoreKey | DetailsKey | HeatmapKey | MeaningKey | PanelsKey;
 
 export const dictionaries = {
-  en: { ...core.en, ...details.en, ...heatmapTexts.en, ...panels.en },
-  zh: { ...core.zh, ...details.zh, ...heatmapTexts.zh, ...panels.zh },
+  en: { ...core.en, ...details.en, ...heatmapTexts.en, ...meanings.en, ...panels.en },
+  zh: { ...core.zh, ...details.zh, ...heatmapTexts.zh, ...meanings.zh, ...panels.zh },
 } as const;
 
 export { fill };

@@ -10,6 +10,7 @@ import { SIGN_OF_KIND } from './kinds';
 
 const AT_ONCE = 3;
 const MOST = 512; // graph files of one run that are looked into
+const BEGINNINGS: ReadonlySet<number> = new Set([CauseClass.parameter, CauseClass.introduced]);
 const BEGIN_AFTER = 400; // milliseconds: the open graph comes first
 
 export interface GraphState {
@@ -24,6 +25,19 @@ export const graphStates = signal<ReadonlyMap<string, GraphState>>(new Map());
 export const severalGraphs = computed<Run | null>(() => {
   const run = runs.value?.runs.find((item) => item.run === chosen.value?.run);
   return run && run.graphs.length > 1 ? run : null;
+});
+
+/** The graph of the open one's step in which something began, where nothing began in the open one; as far as the others are known. */
+export const originElsewhere = computed<{ readonly key: GraphKey; readonly rank: number; readonly text: LocalText } | null>(() => {
+  const run = severalGraphs.value;
+  const own = chosen.value;
+  if (!run || !own) return null;
+  for (const { step, rank } of run.graphs) {
+    if (step !== own.step || rank === own.rank) continue;
+    const state = graphStates.value.get(stateKey(step, rank));
+    if (state && BEGINNINGS.has(state.cls)) return { key: { run: run.run, step, rank }, rank, text: state.text };
+  }
+  return null;
 });
 
 export function stateKey(step: number, rank: number): string {

@@ -75,7 +75,8 @@ export function formatHash(address: Address): string {
   if (address.threshold) fields.push(['threshold', String(address.threshold)]);
   if (address.policy) fields.push(['policy', address.policy]);
   if (address.hideExpected) fields.push(['hide', 'expected']);
-  if (address.panel && address.panel !== 'findings') fields.push(['panel', address.panel]);
+  // Whoever gets the address wants to see what was shared, not the panel that shares.
+  if (address.panel && address.panel !== 'findings' && address.panel !== 'share') fields.push(['panel', address.panel]);
   if (address.query) fields.push(['q', address.query]);
   return fields.map(([name, value]) => `${PREFIX}${name}=${escape(value)}`).join('&');
 }

@@ -1,5 +1,6 @@
 /** The table itself: both sides' statistics above each other, the error with a bar, the verdict in words. */
 import { computed } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { LEAF, STATISTICS, type DetailRow, type LeafView } from '../core/details';
 import { formatError } from '../core/format';
 import { Status, type Graph } from '../core/types';
@@ -84,7 +85,7 @@ function Row({ open, shown, row }: { readonly open: Graph; readonly shown: Detai
     </td>,
   ];
   return (
-    <tr>
+    <tr class={item?.strong ? 'cause' : undefined}>
       <th scope="row" title={rowName(row)}>
         {rowName(row)}
         <MapButton row={row} />
@@ -106,7 +107,20 @@ function Row({ open, shown, row }: { readonly open: Graph; readonly shown: Detai
   );
 }
 
+/** The row that is the cause is what a person came for: where it lies below the fold the table is scrolled to it. */
+function showCause(body: HTMLElement): void {
+  const host = body.closest('.details-body');
+  const row = body.querySelector('tr.cause');
+  if (!host || !row) return;
+  const hidden = row.getBoundingClientRect().bottom - host.getBoundingClientRect().bottom;
+  if (hidden > 0) host.scrollTop += hidden + 2;
+}
+
 export function DetailTable({ open, shown }: { readonly open: Graph; readonly shown: Details }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  useLayoutEffect(() => {
+    if (body.current) showCause(body.current);
+  }, [shown]);
   const found = [
     <th key="error" scope="col">
       {t('details.error')}
@@ -138,7 +152,7 @@ export function DetailTable({ open, shown }: { readonly open: Graph; readonly sh
           ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody ref={body}>
         {shown.rows.map((row) => (
           <Row key={row.key} open={open} shown={shown} row={row} />
         ))}

@@ -2,10 +2,13 @@
 import { signal } from '@preact/signals';
 import { createRef } from 'preact';
 import { toMarkdown, toText, toTsv } from '../core/table_text';
-import { Relation, type Graph } from '../core/types';
+import type { TriageEntry } from '../core/marks';
+import { shortenMiddle } from '../core/names';
+import { pairNodes, Relation, type Graph } from '../core/types';
 import { local, say, t, type TextKey } from '../i18n';
-import { detailsHeight, detailsOpen, graph, names, selection } from '../state/app';
+import { detailsHeight, detailsOpen, graph, names, panel, selection } from '../state/app';
 import { details, detailsFailure, detailsPending, type Details as DetailsData } from '../state/details';
+import { marks, nodesOfMark } from '../state/marks';
 import { producers } from '../state/view';
 import { select } from '../state/actions';
 import { copyText } from './copy';
@@ -21,6 +24,14 @@ const stackOpen = signal(false);
 const stacksPlace = createRef<HTMLDivElement>();
 const copyOpen = signal(false);
 
+/** What a person noted about the nodes of a pair. */
+function marksOn(open: Graph, pair: number): readonly TriageEntry[] {
+  return marks.value.triage.filter((entry) => {
+    const marked = nodesOfMark(open, entry.side, entry);
+    return pairNodes(open.pairs, pair, entry.side).some((node) => marked.includes(node));
+  });
+}
+
 function Tags({ open, pair }: { readonly open: Graph; readonly pair: number }) {
   if (!open.golden) return null;
   if (pair < 0) return <span class="tag">{t('details.unmatched')}</span>;
@@ -31,7 +42,12 @@ function Tags({ open, pair }: { readonly open: Graph; readonly pair: number }) {
   return (
     <>
       {pairs.relation[pair] !== Relation.same ? <span class="tag">{t(`relation.${RELATIONS[pairs.relation[pair]] ?? 'same'}` as TextKey)}</span> : null}
-      <span class="tag">{t('details.how', { how: t(`how.${how}`), confidence: confidence < 0.995 ? confidence.toFixed(2) : '' }).trim()}</span>
+      <span class="tag" title={t(`meaning.how.${how}`)}>{t('details.how', { how: t(`how.${how}`), confidence: confidence < 0.995 ? confidence.toFixed(2) : '' }).trim()}</span>
+      {marksOn(open, pair).map((entry) => (
+        <button key={`${entry.side}|${entry.nodes}`} class="tag" title={[t(`triage.verdict.${entry.verdict}`), entry.note].filter(Boolean).join(': ')} onClick={() => (panel.value = 'triage')}>
+          ✓ {shortenMiddle(entry.note || t(`triage.verdict.${entry.verdict}`), 24)}
+        </button>
+      ))}
       <span class="dim evidence" title={evidence}>
         {evidence}
       </span>

@@ -1,7 +1,11 @@
-/** The list of keys: a panel in the corner, not a modal window. */
+/** The list of keys and of signs: a panel in the corner, not a modal window. */
 import { signal } from '@preact/signals';
 import { t, type TextKey } from '../i18n';
+import { classMeaning, className } from '../i18n/class_names';
+import { graph } from '../state/app';
+import { causes } from '../state/view';
 import { offered } from './panels';
+import { Sign } from './sign';
 
 export const helpOpen = signal(false);
 
@@ -18,6 +22,27 @@ const KEYS: readonly (readonly [string, TextKey])[] = [
   ['Esc', 'help.escape'],
   ['?', 'help.help'],
 ];
+
+/** What the signs of the graphs and lists say, in the order of the legend. */
+function Signs() {
+  const classes = (causes.value?.classes ?? []).filter((item) => classMeaning(item) !== '');
+  if (classes.length === 0 || !graph.value?.golden) return null;
+  return (
+    <>
+      <h2>{t('meaning.title')}</h2>
+      <dl class="signs">
+        {classes.map((item) => (
+          <div key={item.id}>
+            <dt>
+              <Sign item={item} /> {className(item, 'cause')}
+            </dt>
+            <dd>{classMeaning(item)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
 
 export function Help() {
   if (!helpOpen.value) return null;
@@ -37,6 +62,7 @@ export function Help() {
         ))}
       </dl>
       <p class="dim">{t('help.wheel')}</p>
+      <Signs />
       <button onClick={() => (helpOpen.value = false)}>{t('help.close')}</button>
     </section>
   );

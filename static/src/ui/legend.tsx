@@ -8,7 +8,7 @@ import { sideOf, SIDES } from '../core/types';
 import { t } from '../i18n';
 import { graph, threshold } from '../state/app';
 import { colours } from '../state/view';
-import { className } from '../i18n/class_names';
+import { classMeaning, className } from '../i18n/class_names';
 import { Sign } from './sign';
 
 const scratch = new Uint32Array(CLASS_LIMIT);
@@ -78,7 +78,7 @@ export function Legend() {
   return (
     <footer class="legend" aria-label={t('legend.label')}>
       {shown.map(({ item, cls, count }) => (
-        <span key={cls} class="entry" title={formatCount(count)}>
+        <span key={cls} class="entry" title={[formatCount(count), colouring.mode === 'cause' ? classMeaning(item) : ''].filter(Boolean).join(': ')}>
           <Sign item={item} />
           {className(item, colouring.mode)}
         </span>

@@ -40,7 +40,7 @@ function Picker({ label, value, choices, choose, shown, title, wide }: PickerPro
     <label class={wide ? 'pick wide' : 'pick'} title={title ?? current}>
       <span class="pick-label">{label}</span>
       {/* The select lies over its own text, so that the picker is as wide as what is chosen and not as the longest choice. */}
-      <b>{shortenMiddle(shown?.text ?? current, 30)}</b>
+      <b>{shortenMiddle(shown?.text ?? current, 40)}</b>
       {shown?.behind ? <span class="behind">{shown.behind}</span> : null}
       <select value={value} aria-label={label} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
         {choices.map((item) => (
@@ -69,8 +69,8 @@ function RunPicker({ run, list }: { readonly run: string; readonly list: readonl
     const first = graphsOf(name).find((item) => !item.error);
     if (first) void openGraph({ run: name, step: first.step, rank: first.rank });
   };
-  const choices = (labels.length > 0 ? labels : [current]).map((item) => graphChoice(item.run, [item.name, item.time].filter(Boolean).join(' · '), graphsOf(item.run)));
-  return <Picker label={t('pick.run')} value={run} choices={choices} choose={open} shown={{ text: current.name, behind: current.shortTime }} wide title={`${run}\n${current.time}`} />;
+  const choices = (labels.length > 0 ? labels : [current]).map((item) => graphChoice(item.run, [item.name, item.time, item.dumps].filter(Boolean).join(' · '), graphsOf(item.run)));
+  return <Picker label={t('pick.run')} value={run} choices={choices} choose={open} shown={{ text: current.name, behind: current.shortTime }} wide title={[run, current.time, current.dumps].filter(Boolean).join('\n')} />;
 }
 
 function Pickers() {

@@ -6,10 +6,12 @@ import { formatCount, formatError } from '../core/format';
 import { shortName } from '../core/names';
 import { Cause, Direction, pairNodes, sideOf, Status, type Graph, type NodeRef } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
-import { className } from '../i18n/class_names';
+import { classMeaning, className } from '../i18n/class_names';
 import { select } from '../state/actions';
 import { expectedTarget, findingFilter, graph, names, panel } from '../state/app';
 import { findingList } from '../state/findings';
+import { openGraph } from '../state/open';
+import { originElsewhere } from '../state/overview';
 import { SIGN_OF_KIND } from '../state/kinds';
 import { reasonSummary } from '../state/reasons';
 import { firstShown, hiddenPairs } from '../state/triage';
@@ -27,6 +29,7 @@ interface CardText {
   readonly ref: NodeRef | null;
   readonly cls: number; // class of the sign, -1 = none
   readonly marked?: number; // marked ones that come before it
+  readonly go?: () => void; // where there is no node to go to
 }
 
 function trailOf(open: Graph, ref: NodeRef | null, otherwise: string): string {
@@ -94,7 +97,11 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   if (count === 0) return { ...plain, big: t('verdict.noCalls'), why: t(which === 'forward' ? 'verdict.noCallsForward' : 'verdict.noCallsBackward') };
   if (which === 'backward' && open.summary.forward) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
   const differ = differing.value[direction];
-  if (differ > 0) return { ...plain, big: t('verdict.cameIn'), why: t('verdict.cameInWhy', { count: formatCount(differ) }), cls: CauseClass.inherited };
+  if (differ > 0) {
+    const origin = originElsewhere.value;
+    const why = origin ? t('verdict.beganAt', { rank: origin.rank, what: local(origin.text) }) : t('verdict.cameInWhy', { count: formatCount(differ) });
+    return { ...plain, big: t('verdict.cameIn'), why, cls: CauseClass.inherited, go: origin ? () => void openGraph(origin.key) : undefined };
+  }
   return { ...plain, big: t('verdict.none'), why: t('verdict.noneWhy', { count: formatCount(count) }) };
 }
 
@@ -133,7 +140,7 @@ function Card({ title, card }: { readonly title: string; readonly card: CardText
   const item = card.cls >= 0 ? causes.value?.classes[card.cls] : undefined;
   const marked = card.marked ?? 0;
   const button = (
-    <button class="card" disabled={card.ref === null} onClick={() => card.ref && select(card.ref, { reveal: true, centre: true })}>
+    <button class="card" disabled={card.ref === null && !card.go} onClick={() => (card.ref ? select(card.ref, { reveal: true, centre: true }) : card.go?.())}>
       <span class="heading">{title}</span>
       <span class="big" title={card.big}>
         {item ? <Sign item={item} /> : null}
@@ -189,7 +196,7 @@ function Counts({ open }: { readonly open: Graph }) {
     panel.value = 'findings';
   };
   const chip = (key: string, count: number, cls: number, text: string, groups: readonly FindingGroup[]) => (
-    <button key={key} class={count === 0 ? 'chip zero' : 'chip'} title={`${formatCount(count)} ${text}`} onClick={() => show(groups)}>
+    <button key={key} class={count === 0 ? 'chip zero' : 'chip'} title={[`${formatCount(count)} ${text}`, classMeaning(colouring.classes[cls])].filter(Boolean).join(': ')} onClick={() => show(groups)}>
       {cls > CauseClass.none ? <Sign item={colouring.classes[cls]} /> : null}
       <b>{formatCount(count)}</b> <span class="word">{text}</span>
     </button>

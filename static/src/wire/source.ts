@@ -21,6 +21,7 @@ export interface Run {
   readonly run: string; // path relative to the log directory
   readonly kind: 'compare' | 'build';
   readonly created?: string;
+  readonly dumps?: string; // which dumps these are, short: "megatron_vs_hf/megatron ↔ hf"
   readonly graphs: readonly RunGraph[];
   readonly error?: LocalText | null;
 }

@@ -15,12 +15,13 @@ import { AlsoFor } from './also_for';
 import { ExportedMapping } from './mapping_exported';
 import { Left } from './mapping_left';
 import { Proposals } from './mapping_proposals';
-import { Rules } from './mapping_rules';
+import { RuleMessage, Rules } from './mapping_rules';
 import { jump, showLine, tab, TABS } from './mapping_tabs';
 import { WhereKept, when } from './kept';
 import { PairLine } from './node_link';
 
 const MOST = 60;
+const MESSAGES_IN_SIGHT = 2; // the rules tab has all of them
 
 function Head({ open }: { readonly open: Graph }) {
   const file = (event: Event): void => {
@@ -73,7 +74,7 @@ function Head({ open }: { readonly open: Graph }) {
           title={t('mapping.writeHint')}
           onClick={() =>
             void proposeRules('all').then(
-              (text) => edit(text, 'proposal.yaml'),
+              (text) => edit(text, 'mapping.yaml'),
               (failed: unknown) => showNote(local(problemText(failed))),
             )
           }
@@ -161,6 +162,11 @@ function Effect({ open }: { readonly open: Graph }) {
             <b>{t('mapping.effect', { pairs: formatCount(effect.counts.pairs), before: formatCount(effect.counts.before) })}</b>{' '}
             <span class="dim">{t('mapping.effectChange', { added: formatCount(effect.counts.new), gone: formatCount(effect.counts.gone) })}</span>
           </p>
+          {effect.messages.slice(0, MESSAGES_IN_SIGHT).map((item, i) => (
+            <p key={i} class="problem">
+              <RuleMessage item={item} />
+            </p>
+          ))}
           <PairList open={open} title={t('mapping.new', { count: formatCount(effect.counts.new) })} pairs={effect.new} total={effect.counts.new} />
           <PairList open={open} title={t('mapping.gone', { count: formatCount(effect.counts.gone) })} pairs={effect.gone} total={effect.counts.gone} />
         </div>

@@ -6,7 +6,7 @@ import { ruleOfPair } from '../../core/rule_of_pair';
 import { say, t } from '../../i18n';
 import { graph, names, selection } from '../../state/app';
 import { draft, edit, effectOfDraft, previewing, rules } from '../../state/mapping';
-import { stored, type RuleHits } from '../../state/rematch';
+import { stored, type Rematched, type RuleHits } from '../../state/rematch';
 import { showLine } from './mapping_tabs';
 
 const editing = signal<RuleHits | null>(null);
@@ -80,6 +80,17 @@ function RuleForm() {
   );
 }
 
+/** What the matching said of a rule; a click shows its line. */
+export function RuleMessage({ item }: { readonly item: Rematched['messages'][number] }) {
+  const line = item.line || placeIn(item.text)?.line || 0;
+  if (line === 0) return <>{say(item.said)}</>;
+  return (
+    <button class="link" onClick={() => showLine(line)}>
+      {say(item.said)}
+    </button>
+  );
+}
+
 function RuleRow({ rule }: { readonly rule: RuleHits }) {
   const plain = isPlainRule(draft.value, rule.line);
   const startChange = (): void => {
@@ -134,20 +145,11 @@ export function Rules() {
         <details>
           <summary>{t('mapping.messages', { count: messages.length })}</summary>
           <ul class="messages">
-            {messages.map((item, i) => {
-              const line = item.line || placeIn(item.text)?.line || 0;
-              return (
-                <li key={i}>
-                  {line > 0 ? (
-                    <button class="link" onClick={() => showLine(line)}>
-                      {say(item.said)}
-                    </button>
-                  ) : (
-                    say(item.said)
-                  )}
-                </li>
-              );
-            })}
+            {messages.map((item, i) => (
+              <li key={i}>
+                <RuleMessage item={item} />
+              </li>
+            ))}
           </ul>
         </details>
       ) : null}
