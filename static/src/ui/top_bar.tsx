@@ -40,7 +40,7 @@ function Picker({ label, value, choices, choose, shown, title, wide }: PickerPro
     <label class={wide ? 'pick wide' : 'pick'} title={title ?? current}>
       <span class="pick-label">{label}</span>
       {/* The select lies over its own text, so that the picker is as wide as what is chosen and not as the longest choice. */}
-      <b>{shortenMiddle(shown?.text ?? current, 40)}</b>
+      <b>{shortenMiddle(shown?.text ?? current, 60)}</b>
       {shown?.behind ? <span class="behind">{shown.behind}</span> : null}
       <select value={value} aria-label={label} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
         {choices.map((item) => (

@@ -95,7 +95,8 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   const direction = which === 'forward' ? Direction.forward : Direction.backward;
   const count = calls.value[direction];
   if (count === 0) return { ...plain, big: t('verdict.noCalls'), why: t(which === 'forward' ? 'verdict.noCallsForward' : 'verdict.noCallsBackward') };
-  if (which === 'backward' && open.summary.forward) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
+  // Gradients of another forward pass differ everywhere: where it differs there is nothing more to say.
+  if (which === 'backward' && (open.summary.forward || differing.value[Direction.forward] > 0)) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
   const differ = differing.value[direction];
   if (differ > 0) {
     const origin = originElsewhere.value;

@@ -21,7 +21,7 @@ import { WhereKept, when } from './kept';
 import { PairLine } from './node_link';
 
 const MOST = 60;
-const MESSAGES_IN_SIGHT = 2; // the rules tab has all of them
+const MESSAGES_IN_SIGHT = 1; // the rules tab has all of them
 
 function Head({ open }: { readonly open: Graph }) {
   const file = (event: Event): void => {
