@@ -107,8 +107,16 @@ export async function apply(change: Partial<InForce>): Promise<boolean> {
     return true;
   } catch (failed) {
     if (mine !== attempt) return false;
+    const now = inForce.value;
+    // A policy that is not there (of an old link, say) must not keep matches and a mapping out of force.
+    if (force.policy !== now.policy && (force.mapping !== now.mapping || force.matches !== now.matches)) {
+      wanted = { ...force, policy: now.policy };
+      const done = await apply({});
+      problem.value ??= problemText(failed);
+      return done;
+    }
     problem.value = problemText(failed);
-    wanted = inForce.value;
+    wanted = now;
     return false;
   } finally {
     if (mine === attempt) working.value = false;
