@@ -132,8 +132,11 @@ def test_ranks_show_where_it_is_wrong_before_one_is_chosen(page: Page, bug_serve
 def test_a_rank_that_only_received_a_difference_is_not_said_to_agree(page: Page, bug_served: str, bug_logs: str) -> None:
     viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks"), rank=2).opened()
     verdict = viewer.frame.get_by_role("region", name="Verdict")
-    expect(verdict.get_by_role("button", name="Forward")).to_contain_text("differs, began elsewhere")
-    expect(verdict.get_by_role("button", name="Backward")).to_contain_text("differs, began elsewhere")
+    card = verdict.locator(".card", has_text="differs, began elsewhere")
+    expect(card).to_contain_text("began on rank 0: Module.layers.2.mlp.dense_4h_to_h")
+    expect(verdict.locator(".card", has_text="Backward")).to_contain_text("follows from forward")
+    card.click()
+    viewer.wait("s.chosen.rank === 0 && s.selection && s.selection.name.includes('dense_4h_to_h')")
 
 
 def test_the_stack_is_in_sight_once_asked_for(qkv: Viewer) -> None:

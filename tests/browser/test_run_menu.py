@@ -13,7 +13,9 @@ def test_runs_are_named_with_their_time_and_the_sign_of_their_worst_graph(page: 
     menu = page.get_by_role("combobox", name="run").first
     texts = menu.locator("option").all_inner_texts()
     time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
-    assert sorted(re.sub(time, "T", text) for text in texts) == ["build · T", "◆ qwen2 · T · parameter", "✓ megatron · T · clean"]
+    assert sorted(re.sub(time, "T", text) for text in texts) == [
+        "build · T · ms_cnn_mix_stat/target", "◆ qwen2 · T · qwen2_24l_mix_stat/target ↔ golden · parameter",
+        "✓ megatron · T · megatron_vs_hf/megatron ↔ hf · clean"]
     times = [re.search(time, text)[0] for text in texts]  # type: ignore[index]
     assert times == sorted(times, reverse=True)
 
