@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { literalIn } from '../src/core/expression_literal';
 import { nodeName } from '../src/core/names';
-import { nodesWithPattern, textTable } from '../src/core/name_search';
+import { nodesWithPattern } from '../src/core/name_search';
+import { NameGroups } from '../src/core/name_test';
+import { textTable } from '../src/core/name_text';
 import { parseQuery } from '../src/core/query';
 import { search, searching } from '../src/core/search';
 import { smallGraph, type NodeLine } from './small_graph';
@@ -46,6 +48,25 @@ describe('a regular expression', () => {
     for (; !step.done; step = steps.next()) taken++;
     expect(taken).toBeGreaterThan(1);
     expect(step.value.rows.length).toBe(Array.from({ length: 5000 }, (_, call) => String(call)).filter((call) => /[13]/.test(call)).length);
+  });
+});
+
+describe('names in groups', () => {
+  const worked = (pieces: number): NameGroups => {
+    const groups = new NameGroups(graph.target, table.end.length);
+    for (let limit = pieces; !groups.workOut(limit); limit += pieces);
+    return groups;
+  };
+
+  it('share one exactly where they differ in the digits of the call number alone', () => {
+    const { of } = worked(1000);
+    const call = /(\.)(\d+)(\.(?:forward|backward))?$/;
+    const shape = names.map((name) => name.replace(call, (_, dot, digits: string, after = '') => `${dot}${'#'.repeat(digits.length)}${after}`));
+    for (let a = 1; a < names.length; a++) for (let b = 1; b < a; b++) expect(of[a] === of[b], `${names[a]} and ${names[b]}`).toBe(shape[a] === shape[b]);
+  });
+
+  it('are the same when they are worked out piece by piece', () => {
+    expect([...worked(2).of]).toEqual([...worked(1000).of]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../src/core/names';
-import { nodesWithLiteral, textTable } from '../src/core/name_search';
+import { nodesWithLiteral } from '../src/core/name_search';
+import { textTable } from '../src/core/name_text';
 import { parseQuery } from '../src/core/query';
 import { search, type Order } from '../src/core/search';
 import type { SearchIndex } from '../src/core/search_terms';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../src/core/names';
-import { textTable } from '../src/core/name_search';
+import { textTable } from '../src/core/name_text';
 import { markedNodes, patternChoices } from '../src/core/triage';
 import { inMicroStep, pairDescendants, twinOf } from '../src/core/twins';
 import { smallGraph } from './small_graph';

@@ -2,36 +2,10 @@
  * Looking for a pattern in all node names at once. Names are head + call number + tail, and heads repeat; so the string
  * table is searched as one text, and only a hit across the seams is looked for node by node.
  */
-import { digitsOf } from './format';
 import type { NamePattern } from './name_pattern';
+import { NameTest } from './name_test';
+import type { TextTable } from './name_text';
 import { NO_CALL, NodeKind, type Side } from './types';
-
-/** The string table as one lower-case text; string i is text[end[i-1]:end[i]]. */
-export interface TextTable {
-  readonly text: string;
-  readonly end: Uint32Array;
-}
-
-/** One pass over the UTF-8 bytes. Lower case may change the length of a string, so that is done string by string where it does. */
-export function textTable(utf8: Uint8Array, end: Uint32Array): TextTable {
-  const decoder = new TextDecoder('utf-8');
-  const whole = decoder.decode(utf8).toLowerCase();
-  if (whole.length === utf8.length) return { text: whole, end };
-  const parts: string[] = [];
-  const ends = new Uint32Array(end.length);
-  let at = 0;
-  for (let i = 0; i < end.length; i++) {
-    const part = decoder.decode(utf8.subarray(i > 0 ? end[i - 1] : 0, end[i])).toLowerCase();
-    parts.push(part);
-    at += part.length;
-    ends[i] = at;
-  }
-  return { text: parts.join(''), end: ends };
-}
-
-function stringAt(table: TextTable, index: number): string {
-  return table.text.slice(index > 0 ? table.end[index - 1] : 0, table.end[index]);
-}
 
 /** Strings that hold `literal`: 1 each. */
 function stringsWith(table: TextTable, literal: string): Uint8Array {
@@ -119,59 +93,10 @@ function stringsAtEdge(table: TextTable, part: string, atEnd: boolean): Uint8Arr
   return any ? flags : null;
 }
 
-/** Most digits that a call number can have, plus one for names without a call number. */
-const LENGTHS = 12;
-const UNKNOWN = 0;
-const YES = 1;
-const NO = 2;
-
-/**
- * Tests an expression on names of one side, in lower case. An expression that holds no digit takes all digits alike, so
- * that names which differ in the call number only, by as many digits, are tested once.
- */
-export class NameTest {
-  private readonly known: Uint8Array | null; // [string, direction, digits of the call number]
-  private readonly tailOf: Int32Array; // [string, direction]: the tail that `known` is about, -1 = none yet
-  private lastHead = -1;
-  private text = '';
-
-  constructor(
-    private readonly table: TextTable,
-    private readonly side: Side,
-    private readonly expression: RegExp,
-  ) {
-    const strings = table.end.length;
-    this.known = /\d|\\k/.test(expression.source) ? null : new Uint8Array(strings * 3 * LENGTHS);
-    this.tailOf = new Int32Array(this.known ? strings * 3 : 0).fill(-1);
-  }
-
-  fits(node: number): boolean {
-    const { head, tail, call, direction } = this.side;
-    if (!this.known || direction[node] > 2) return this.test(node);
-    const group = head[node] * 3 + direction[node];
-    if (this.tailOf[group] < 0) this.tailOf[group] = tail[node];
-    else if (this.tailOf[group] !== tail[node]) return this.test(node);
-    const at = group * LENGTHS + (call[node] === NO_CALL ? 0 : digitsOf(call[node]));
-    if (this.known[at] === UNKNOWN) this.known[at] = this.test(node) ? YES : NO;
-    return this.known[at] === YES;
-  }
-
-  private test(node: number): boolean {
-    const { head, tail, call } = this.side;
-    if (head[node] !== this.lastHead) {
-      this.lastHead = head[node];
-      this.text = stringAt(this.table, this.lastHead);
-    }
-    return this.expression.test(call[node] === NO_CALL ? this.text : this.text + call[node] + stringAt(this.table, tail[node]));
-  }
-}
-
 /** Nodes whose full name fits the pattern: 1 each. Names are in lower case here; expressions ignore case. */
 export function nodesWithPattern(table: TextTable, side: Side, pattern: NamePattern): Uint8Array {
   const found = nodesWithLiteral(table, side, pattern.literal);
-  if (!pattern.expression) return found;
-  const names = new NameTest(table, side, pattern.expression);
-  for (let node = 1; node < side.count; node++) if (found[node] && !names.fits(node)) found[node] = 0;
+  if (pattern.expression) new NameTest(table, side, pattern.expression).narrow(found);
   return found;
 }
 

@@ -1,10 +1,11 @@
 /** Runs a query over a graph: columns in, rows out, no request. Rows are encoded as in findings.ts. */
 import { worstError } from './findings';
-import { NameTest, nodesWithLiteral, spreadToCalls } from './name_search';
+import { nodesWithLiteral, spreadToCalls } from './name_search';
+import { NameTest, withEnclosing } from './name_test';
 import { largestFirst, rank } from './ordering';
 import { isFetched, type FetchedNumber, type Query } from './query';
 import { gain, nodeFlags, pairFlags, type Flags, type SearchIndex } from './search_terms';
-import { NodeKind, sideOf, type Graph, type Side, type SideName } from './types';
+import { sideOf, type Graph, type Side, type SideName } from './types';
 
 export const ORDERS = ['call', 'severity', 'error', 'gain'] as const;
 export type Order = (typeof ORDERS)[number];
@@ -28,42 +29,22 @@ function narrow(side: Side, flags: Flags, ofPair: Flags | null, ofNode: Flags | 
   } else if (wanted === 1) flags.fill(0);
 }
 
-const SOME = 2048; // names tested between two looks at the clock
-
 /**
  * Leaves only nodes whose name fits an expression; a call of an API fits where what encloses it does. Only nodes that are
  * still hits are tested, and what encloses them. Stops for a moment now and then: this is the one part that can take long.
  */
 function* narrowByExpression(names: NameTest, side: Side, flags: Flags, literal: Flags, wanted: number): Generator<void> {
-  const { kind, parent, count } = side;
-  const known = new Uint8Array(count); // 1 = fits, 2 = does not
-  const test = (node: number): number => {
-    let at = node;
-    while (known[at] === 0 && !(literal[at] && names.fits(at))) {
-      known[at] = 2;
-      if (kind[at] !== NodeKind.api || parent[at] <= 0) break;
-      at = parent[at];
-    }
-    const answer = known[at] === 0 ? 1 : known[at];
-    for (let below = node; ; below = parent[below]) {
-      known[below] = answer;
-      if (below === at) break;
-    }
-    return answer;
-  };
-  const keep = wanted === 1 ? 1 : 2;
-  let tested = 0;
-  for (let node = 1; node < count; node++) {
-    if (!flags[node]) continue;
-    const above = literal[node] || kind[node] !== NodeKind.api ? 0 : parent[node];
-    let answer = above > 0 ? known[above] : 0; // what encloses a node comes before it
-    if (answer !== 0) known[node] = answer;
-    else {
-      answer = test(node);
-      if (++tested % SOME === 0) yield;
-    }
-    if (answer !== keep) flags[node] = 0;
+  const fits = withEnclosing(side, flags);
+  for (let node = 1; node < side.count; ) {
+    node = names.narrowForAWhile(fits, literal, node);
+    yield;
   }
+  narrow(side, flags, null, fits, wanted);
+}
+
+function narrowToMicroStep(side: Side, flags: Flags, only: number): void {
+  const { microStep } = side;
+  for (let node = 1; node < flags.length; node++) if (microStep[node] !== only) flags[node] = 0;
 }
 
 /** The nodes of one side that fit, and whether a column was missing. */
@@ -87,7 +68,7 @@ function* hitsOf(index: SearchIndex, which: SideName, query: Query, ofPairs: rea
     if (ofNode === 'missing') missing = true;
     else narrow(side, flags, ofPair, ofNode, term.not ? 0 : 1);
   }
-  if (onlyMicroStep >= 0) for (let node = 1; node < side.count; node++) if (side.microStep[node] !== onlyMicroStep) flags[node] = 0;
+  if (onlyMicroStep >= 0) narrowToMicroStep(side, flags, onlyMicroStep);
   for (const { names, literal, wanted } of last) yield* narrowByExpression(names, side, flags, literal, wanted);
   return { flags, missing };
 }

@@ -1,7 +1,8 @@
 /** What each term of a query says of each pair and each node, as columns of 0 and 1. Expressions are left to search.ts, which tests them last. */
 import type { NamePattern } from './name_pattern';
-import { nodesWithLiteral, nodesWithPattern, spreadToCalls, type TextTable } from './name_search';
+import { nodesWithLiteral, nodesWithPattern, spreadToCalls } from './name_search';
 import { isFetched, type ChoiceField, type FetchedNumber, type NumberField, type Property, type Term, type TextField } from './query';
+import type { TextTable } from './name_text';
 import { Cause, Direction, FLAG_RECOMPUTED, How, mayHaveCounterpart, NodeKind, Relation, Status, type Graph, type Side, type SideName } from './types';
 
 /** What a search needs besides the graph; made once a graph. */
@@ -243,6 +244,14 @@ export function nodeFlags(index: SearchIndex, which: SideName, side: Side, term:
   }
 }
 
+/** Whether the class of a module fits: the last component but one of its head ("….TransformerLayer.forward."). */
+function hasClass({ text, end }: TextTable, head: number, pattern: NamePattern): boolean {
+  const from = head > 0 ? end[head - 1] : 0;
+  const stop = text.endsWith('.', end[head]) ? end[head] - 1 : end[head];
+  const last = text.lastIndexOf('.', stop - 1);
+  return last > from && fits(pattern, text.slice(Math.max(from, text.lastIndexOf('.', last - 1) + 1), last));
+}
+
 function nodesOfText(index: SearchIndex, which: SideName, side: Side, field: TextField, pattern: NamePattern): Flags | null | 'missing' {
   switch (field) {
     case 'reason':
@@ -253,16 +262,12 @@ function nodesOfText(index: SearchIndex, which: SideName, side: Side, field: Tex
       return mark(new Uint8Array(side.count), found.column, (value) => value > 0 && value <= found.names.length && fits(pattern, found.names[value - 1]));
     }
     case 'class': {
-      // The class is the last component of a module's head: "….TransformerLayer.forward."
       const known = new Uint8Array(index.graph.strings.count); // 1 = fits, 2 = does not
       const flags = new Uint8Array(side.count);
       const { kind, head } = side;
       for (let node = 1; node < side.count; node++) {
         if (kind[node] !== NodeKind.module) continue;
-        if (known[head[node]] === 0) {
-          const parts = index.graph.strings.get(head[node]).replace(/\.$/, '').split('.');
-          known[head[node]] = parts.length > 1 && fits(pattern, parts[parts.length - 2]) ? 1 : 2;
-        }
+        if (known[head[node]] === 0) known[head[node]] = hasClass(index.text, head[node], pattern) ? 1 : 2;
         if (known[head[node]] === 1) flags[node] = 1;
       }
       return flags;

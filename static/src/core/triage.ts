@@ -1,6 +1,7 @@
 /** Which nodes a triage mark is about, and the patterns that a person may choose from when marking one. Pure. */
 import { globPattern, globSource } from './name_pattern';
-import { nodesWithPattern, type TextTable } from './name_search';
+import { nodesWithPattern } from './name_search';
+import type { TextTable } from './name_text';
 import type { TriageEntry } from './marks';
 import { nodeName } from './names';
 import { sideOf, type Graph, type SideName } from './types';

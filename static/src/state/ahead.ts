@@ -2,11 +2,14 @@
 import { effect } from '@preact/signals';
 import { EXPANDED, type Folds } from '../core/folds';
 import { arrange } from '../core/layout';
+import { nameGroups } from '../core/name_test';
+import { parseQuery } from '../core/query';
 import { fillRows, RowBuffer } from '../core/rows';
-import { NodeKind, sideOf, SIDES, type Graph, type SideName } from '../core/types';
+import { ORDERS, search } from '../core/search';
+import { NodeKind, sideOf, SIDES, type Graph, type Side, type SideName } from '../core/types';
 import { graph } from './app';
 import { fetchNumbersAhead } from './pair_numbers';
-import { text } from './search';
+import { index, text } from './search';
 import { folds, layoutWidth, pillWidths, type PillWidths } from './view';
 
 const AT_ONCE = 512; // nodes between two looks at the clock
@@ -27,6 +30,7 @@ function* ahead(open: Graph, repeats: Folds, widths: PillWidths): Generator<void
     }
   }
   yield* rehearse(open, repeats, widths);
+  yield* rehearseSearches();
 }
 
 /**
@@ -41,6 +45,29 @@ function* rehearse(open: Graph, repeats: Folds, widths: PillWidths): Generator<v
     yield;
     const [target, golden] = SIDES.map((which, k) => fillRows(buffers[k], open, which, state, repeats, -1));
     arrange(open, target, open.golden ? golden : null, { width: layoutWidth.peek(), pillTextWidth: widths.of, knownTextWidths: widths.known });
+  }
+}
+
+/** Terms of the kinds that look at every node. */
+const TERMS = ['m', 'a.1', 'm.1?', '/^m.*o/', '/m.*\\d$/', 'class:o', 'path:m', 'is:error', 'is:unmatched', 'kind:api', 'error>0', '-is:pass'];
+
+/** The same for searches and their orders: nobody sees what they find. The names' groups come first, since they are kept. */
+function* rehearseSearches(): Generator<void> {
+  const at = index.peek();
+  if (!at) return;
+  const first = (side: Side): Side => ({ ...side, count: Math.min(side.count, REHEARSED) });
+  for (const which of SIDES) {
+    const side = sideOf(at.graph, which);
+    if (!side) continue;
+    const groups = nameGroups(side, at.text.end.length);
+    for (let limit = AT_ONCE; !groups.workOut(limit); limit += AT_ONCE) yield;
+  }
+  const part = { ...at, graph: { ...at.graph, target: first(at.graph.target), golden: at.graph.golden && first(at.graph.golden) } };
+  for (let time = 0; time < REHEARSALS; time++) {
+    for (const [i, term] of TERMS.entries()) {
+      yield;
+      search(part, parseQuery(term), ORDERS[i % ORDERS.length]);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** The search: index of the open graph, result of the query as it is typed, and the data types once somebody asks for them. */
 import { PbfReader } from 'pbf';
 import { computed, effect, signal } from '@preact/signals';
-import { textTable } from '../core/name_search';
+import { textTable } from '../core/name_text';
 import { parseQuery, type Query } from '../core/query';
 import { searching, type Order, type SearchResult } from '../core/search';
 import type { SearchIndex } from '../core/search_terms';
@@ -26,7 +26,8 @@ const strings = computed(() => graph.value?.strings ?? null);
 /** The same as one text to search in; made once a graph. */
 export const text = computed(() => (strings.value ? textTable(strings.value.utf8, strings.value.end) : null));
 
-const index = computed<SearchIndex | null>(() => {
+/** What a search looks at. */
+export const index = computed<SearchIndex | null>(() => {
   const open = graph.value;
   if (!open || !text.value) return null;
   return {
@@ -46,7 +47,7 @@ const finished = signal<{ readonly of: Graph; readonly found: SearchResult } | n
 /** Only worked out while the panel is open. */
 export const result = computed<SearchResult | null>(() => (panel.value === 'search' && finished.value?.of === graph.value ? (finished.value?.found ?? null) : null));
 
-const SLICE = 12; // milliseconds of searching between two moments for everything else
+const SLICE = 24; // milliseconds of searching between two moments for everything else
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Goes on with a search until it has its result. Nearly all have it within the first slice, hence in the frame of the key. */
