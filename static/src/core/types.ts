@@ -102,9 +102,13 @@ export function sideOf(graph: Graph, side: SideName): Side | null {
 
 /** Target or golden nodes of a pair, in call order. */
 export function pairNodes(pairs: Pairs, pair: number, side: SideName): Uint32Array {
-  const ends = side === 'target' ? pairs.targetEnd : pairs.goldenEnd;
-  const nodes = side === 'target' ? pairs.targetNodes : pairs.goldenNodes;
+  const { ends, nodes } = nodesOfPairs(pairs, side);
   return nodes.subarray(pair > 0 ? ends[pair - 1] : 0, ends[pair]);
+}
+
+/** The columns behind pairNodes, for loops over very many pairs: those of pair i are nodes[ends[i - 1]:ends[i]]. */
+export function nodesOfPairs(pairs: Pairs, side: SideName): { readonly ends: Uint32Array; readonly nodes: Uint32Array } {
+  return side === 'target' ? { ends: pairs.targetEnd, nodes: pairs.targetNodes } : { ends: pairs.goldenEnd, nodes: pairs.goldenNodes };
 }
 
 /** The nodes on the other side that a node is paired with; empty when it is unmatched. */

@@ -5,7 +5,7 @@ import { EXPANDED, openStateOf, UNFOLDED } from '../core/folds';
 import { paneOf, type Layout } from '../core/layout';
 import { leftOf, rightOf } from '../core/navigate';
 import { ROW_FOLD, ROW_OPEN, rowShowing } from '../core/rows';
-import { otherSide, pairNodes, partners, sideOf, SIDES, type Graph, type NodeRef, type SideName } from '../core/types';
+import { nodesOfPairs, otherSide, pairNodes, partners, sideOf, SIDES, type Graph, type NodeRef, type SideName } from '../core/types';
 import { graph, selection, syncExpansion } from './app';
 import { camera, canvasSize, folds, layout, openState, openVersion } from './view';
 
@@ -76,10 +76,16 @@ function showPartnersOfChildren(open: Graph, which: SideName, node: number): voi
   const other = sideOf(open, to);
   const state = openState.value && openStateOf(openState.value, to);
   if (!side || !other || !state) return;
+  const { ends, nodes } = nodesOfPairs(open.pairs, to);
+  let last = -1; // what encloses the partners of siblings is mostly the same
   for (let child = node + 1; child < side.end[node]; child = side.end[child]) {
-    if (side.pair[child] < 0) continue;
-    for (const partner of partners(open, which, child)) {
-      for (let at = other.parent[partner]; at > 0 && !(state[at] & EXPANDED); at = other.parent[at]) setBits(to, at, EXPANDED, true);
+    const pair = side.pair[child];
+    if (pair < 0) continue;
+    for (let k = pair > 0 ? ends[pair - 1] : 0; k < ends[pair]; k++) {
+      const around = other.parent[nodes[k]];
+      if (around === last) continue;
+      last = around;
+      for (let at = around; at > 0 && !(state[at] & EXPANDED); at = other.parent[at]) setBits(to, at, EXPANDED, true);
     }
   }
 }

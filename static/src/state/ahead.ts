@@ -14,7 +14,7 @@ import { folds, layoutWidth, pillWidths, type PillWidths } from './view';
 
 const AT_ONCE = 512; // nodes between two looks at the clock
 const REHEARSED = 12_000; // nodes a side
-const REHEARSALS = 4;
+const REHEARSALS = 8;
 const FRAME = 8; // milliseconds, where the browser does not say how long it is idle
 
 /** Which repeats continue and how wide calls are: both are kept once a node. */
