@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatError, formatFactor, formatStatistic } from '../src/core/format';
-import { Names, nodeName, parseHead, shortName, shortenMiddle, shortTrail } from '../src/core/names';
+import { localName, Names, nodeName, parseHead, shortName, shortenMiddle, shortTrail } from '../src/core/names';
 import { toMarkdown, toText, toTsv } from '../src/core/table_text';
 import { dictionaries, fill } from '../src/i18n';
 import { formatHash, parseHash, type Address } from '../src/state/url';
@@ -43,7 +43,7 @@ describe('labels of nodes', () => {
 
   it('survive names of every kind', () => {
     for (const head of ['', '.', '..', 'forward.', 'Module..forward.', 'Module.forward.', '.forward.', 'x'.repeat(5_000), '<b>.forward.', '𝒳.𝒴.forward.']) {
-      for (const kind of [0, 1, 2, 3, 4, 5]) expect(typeof parseHead(head, kind).local).toBe('string');
+      for (const kind of [0, 1, 2, 3, 4, 5]) expect(typeof localName(parseHead(head, kind))).toBe('string');
     }
   });
 

@@ -12,7 +12,7 @@ export function nodeName(graph: Graph, side: Side, node: number): string {
 export interface NameParts {
   readonly path: string; // a module's path with prefix, without class: "Module.0.decoder.layers.2"; "" for a call of an API
   readonly type: string; // class of a module, "" where there is none
-  readonly local: string; // last component of the path (with its container when it is a number), or the API's name
+  readonly whole: string; // what is shown as it is: the API's name, or a name that is no module's; "" of a module
 }
 
 const FORWARD = '.forward';
@@ -36,7 +36,7 @@ export function parseHead(head: string, kind: number): NameParts {
     // "Functional.linear." + call + ".forward": prefix, then the API's name, which may hold dots ("Tensor.__add__", "npu.npu_fusion.x").
     const body = withoutLastDot(direction >= 0 ? head.slice(0, direction) : head);
     const first = body.indexOf('.');
-    return { path: '', type: '', local: first < 0 ? body : body.slice(first + 1) };
+    return { path: '', type: '', whole: first < 0 ? body : body.slice(first + 1) };
   }
   const gradient = suffixAt(head, GRADIENT);
   const end = gradient >= 0 ? gradient : direction;
@@ -44,13 +44,17 @@ export function parseHead(head: string, kind: number): NameParts {
     const body = head.slice(0, end);
     const last = body.lastIndexOf('.');
     if (last > 0) {
-      const path = body.slice(0, last);
-      return { path, type: body.slice(last + 1), local: lastComponent(path) };
+      return { path: body.slice(0, last), type: body.slice(last + 1), whole: '' };
     }
-    return { path: body, type: '', local: body };
+    return { path: body, type: '', whole: body };
   }
   const path = withoutLastDot(head);
-  return { path, type: '', local: path };
+  return { path, type: '', whole: path };
+}
+
+/** Last component of the path (with its container when it is a number), or the API's name. Not part of NameParts: very few are asked for. */
+export function localName(parts: NameParts): string {
+  return parts.whole === '' ? lastComponent(parts.path) : parts.whole;
 }
 
 /** "a.layers.12" → "layers.12"; "a.mlp" → "mlp". */
@@ -89,7 +93,7 @@ export class Names {
   label(side: Side, node: number): string {
     const parts = this.of(side, node);
     const kind = side.kind[node];
-    if (kind === NodeKind.api) return side.call[node] === NO_CALL ? parts.local : `${parts.local}.${side.call[node]}`;
+    if (kind === NodeKind.api) return side.call[node] === NO_CALL ? parts.whole : `${parts.whole}.${side.call[node]}`;
     if (kind === NodeKind.apiCollection || kind === NodeKind.unplaced) return this.full(side, node);
     if (kind === NodeKind.parametersGrad) return 'parameters_grad';
     const above = this.moduleAbove(side, node);
@@ -97,7 +101,7 @@ export class Names {
       const prefix = `${this.of(side, above).path}.`;
       if (parts.path.startsWith(prefix) && parts.path.length > prefix.length) return parts.path.slice(prefix.length);
     }
-    return above > 0 ? parts.local : withoutPrefix(parts.path);
+    return above > 0 ? localName(parts) : withoutPrefix(parts.path);
   }
 
   /** The nearest module that encloses a node; 0 when there is none. */

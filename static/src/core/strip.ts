@@ -20,6 +20,8 @@ export interface Matrix {
   readonly node: Int32Array; // the worst node of the cell, -1 = this layer has no such sub-module
 }
 
+const ZERO = 48;
+const NINE = 57;
 const INDEXED = /^(.*)\.(\d{1,9})$/;
 
 /** Stacks of two and more repeated modules that lie in no other stack, the largest first; forward before backward. */
@@ -35,7 +37,8 @@ export function layerStacks(side: Side, names: Names): LayerStack[] {
   const byHead = new Map<number, { stack: Growing; members: number[] } | null>();
   const place = (node: number): { stack: Growing; members: number[] } | null => {
     const parts = names.of(side, node);
-    const match = INDEXED.exec(parts.path);
+    const last = parts.path.charCodeAt(parts.path.length - 1);
+    const match = last >= ZERO && last <= NINE ? INDEXED.exec(parts.path) : null; // hardly any ends in a number
     const base = match ? withoutRoot(match[1]) : '';
     // "layers.3.mlp.experts": a repeat inside a repeat is part of its layer's cells. A leading number is a model chunk.
     if (!match || base === '' || /\.\d+(\.|$)/.test(base)) return null;

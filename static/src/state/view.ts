@@ -87,7 +87,7 @@ function pillMeasure(open: Graph, known: Names, measure: (text: string) => numbe
   const fresh = (side: Side, node: number): number => {
     const head = side.head[node];
     const api = side.kind[node] === NodeKind.api;
-    if (heads[head] < 0) heads[head] = measure(api ? known.of(side, node).local : known.label(side, node));
+    if (heads[head] < 0) heads[head] = measure(api ? known.of(side, node).whole : known.label(side, node));
     const call = side.call[node];
     return call === NO_CALL || !api ? heads[head] : heads[head] + dot + digit * digitsOf(call);
   };
