@@ -15,11 +15,13 @@ interface Properties {
 
 const TALLEST = 8_000_000;
 const SPARE = 4;
+const ASSUMED = 400; // pixels, until the browser has laid the list out
 
 export function VirtualList({ id, label, count, rowHeight, active, row, choose, move }: Properties) {
   const host = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
-  const [height, setHeight] = useState(400);
+  const [measured, setMeasured] = useState(0);
+  const height = measured || ASSUMED;
   const full = count * rowHeight;
   const tall = Math.min(full, TALLEST);
   // Where the list is long, one pixel of the scroll bar stands for several of the list.
@@ -31,20 +33,18 @@ export function VirtualList({ id, label, count, rowHeight, active, row, choose, 
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;
-    const observer = new ResizeObserver(() => setHeight(element.clientHeight || 400));
+    const observer = new ResizeObserver(() => setMeasured(element.clientHeight));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
 
   useLayoutEffect(() => {
     const element = host.current;
-    if (!element || active < 0) return;
+    if (!element || active < 0 || measured === 0) return;
     const top = active * rowHeight;
-    const now = element.scrollTop * ratio;
-    if (top < now || top + rowHeight > now + element.clientHeight) {
-      element.scrollTop = Math.max(0, top - element.clientHeight / 3) / ratio;
-    }
-  }, [active, count]);
+    // What is known is used, not what the browser would say: asking it has the whole page laid out at once.
+    if (top < offset || top + rowHeight > offset + height) element.scrollTop = Math.max(0, top - height / 3) / ratio;
+  }, [active, count, measured > 0]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor(height / rowHeight) - 1);
