@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from converter.errors import UserError
+from converter.match.methods import METHODS
 from converter.messages import message
 from converter.options import Options, as_text
 from converter.progress import Progress
@@ -66,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     matching.add_argument("-fm", "--fuzzy_match", action="store_true", help="equal module paths, API sequences aligned; adds to -lm")
     matching.add_argument(
         "--match",
-        choices=("auto", "exact", "fuzzy", "mapping"),
+        choices=METHODS,
         help="auto (default): every step; exact: equal names only; mapping: only the mapping file",
     )
     matching.add_argument("--matches", metavar="FILE", default="", help="manual matches (*.matches.yaml)")

@@ -10,6 +10,7 @@ from typing import Any, Callable
 from werkzeug.wrappers import Request, Response
 
 from converter.graphfile.source import is_remote
+from converter.match.methods import METHODS
 from tb_graph_ascend import texts
 from tb_graph_ascend.conversions import Conversion, Conversions
 from tb_graph_ascend.dump_finder import DumpDirectory, find_dumps
@@ -18,7 +19,6 @@ from tb_graph_ascend.request_checks import RequestProblem, json_of, text_of
 from tb_graph_ascend.responses import json_response
 from tb_graph_ascend.run_finder import RunFinder
 
-METHODS = ("auto", "exact", "fuzzy", "mapping")
 LARGEST_TEXT = 4 << 20  # characters of a mapping file
 
 

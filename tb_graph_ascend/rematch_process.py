@@ -16,6 +16,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any, Optional
 
 from converter.errors import UserError
+from converter.match.methods import METHODS
 from converter.messages import as_json, message, with_replaced
 from tb_graph_ascend.texts import of_error
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 FROM_FILE = "file"  # the mapping or policy that the graph was converted with
 MOST_LISTED = 200  # changed pairs that are listed one by one
 EXTENDED = "\n--- # extends "  # judge/policy.py puts the files that a policy extends behind it
-METHODS = ("auto", "exact", "fuzzy", "mapping")
 
 
 def main() -> int:

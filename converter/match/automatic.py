@@ -19,6 +19,7 @@ import numpy as np
 from converter.match.api_sequences import pair_apis
 from converter.match.assemble import assemble
 from converter.match.calls import pair_calls
+from converter.match.methods import METHODS
 from converter.match.modules import ModuleTable, module_table
 from converter.match.pairing import SAME_NAME, How, Layout, Pair, Pairing, Relation, RuleHits
 from converter.match.paths import PathPair, normalised_paths, same_paths
@@ -29,8 +30,6 @@ from converter.tree.columns import NodeKind
 from converter.tree.graph import Graph
 
 BETWEEN_MODULES = message("evidence.between_modules", "between the same modules")
-
-METHODS = ("auto", "exact", "fuzzy", "mapping")
 
 
 def match_trees(

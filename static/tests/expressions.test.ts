@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { literalIn } from '../src/core/expression_literal';
 import { nodeName } from '../src/core/names';
 import { nodesWithPattern } from '../src/core/name_search';
-import { NameGroups } from '../src/core/name_test';
+import { NameGroups } from '../src/core/name_expression';
 import { textTable } from '../src/core/name_text';
 import { parseQuery } from '../src/core/query';
 import { search, searching } from '../src/core/search';

@@ -3,7 +3,7 @@
  * table is searched as one text, and only a hit across the seams is looked for node by node.
  */
 import type { NamePattern } from './name_pattern';
-import { NameTest } from './name_test';
+import { NameTest } from './name_expression';
 import type { TextTable } from './name_text';
 import { NO_CALL, NodeKind, type Side } from './types';
 

@@ -1,7 +1,7 @@
 /** Runs a query over a graph: columns in, rows out, no request. Rows are encoded as in findings.ts. */
 import { worstError } from './findings';
 import { nodesWithLiteral, spreadToCalls } from './name_search';
-import { NameTest, withEnclosing } from './name_test';
+import { NameTest, withEnclosing } from './name_expression';
 import { largestFirst, rank } from './ordering';
 import { isFetched, type FetchedNumber, type Query } from './query';
 import { gain, nodeFlags, pairFlags, type Flags, type SearchIndex } from './search_terms';

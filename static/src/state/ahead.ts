@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals';
 import { EXPANDED, type Folds } from '../core/folds';
 import { arrange } from '../core/layout';
-import { nameGroups } from '../core/name_test';
+import { nameGroups } from '../core/name_expression';
 import { parseQuery } from '../core/query';
 import { fillRows, RowBuffer } from '../core/rows';
 import { ORDERS, search } from '../core/search';

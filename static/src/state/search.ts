@@ -60,14 +60,6 @@ function go(steps: Generator<void, SearchResult>, finish: (found: SearchResult) 
   timer = setTimeout(() => go(steps, finish), 0);
 }
 
-effect(() => {
-  const at = index.value;
-  clearTimeout(timer); // what is being searched for is not wanted any more
-  if (!at || panel.value !== 'search') return;
-  const hide = hideExpected.value;
-  go(searching(at, parsed.value, order.value, microStep.value), (found) => (finished.value = { of: at.graph, found: hide ? without(found, at) : found }));
-});
-
 /** Hits that marks do not explain; whoever asks for marked ones gets them. */
 function without(found: SearchResult, at: SearchIndex): SearchResult {
   if (parsed.value.terms.some((term) => term.kind === 'is' && term.values.includes('expected'))) return found;
@@ -93,8 +85,15 @@ async function fetchDtypes(open: Graph): Promise<void> {
   }
 }
 
-/** Call once a page: data types are fetched when a query names one, and `n` and `p` go through the hits while the panel is open. */
+/** Call once a page: a query is searched for as it is typed, data types are fetched when it names one, and `n` and `p` go through the hits while the panel is open. */
 export function followSearch(): void {
+  effect(() => {
+    const at = index.value;
+    clearTimeout(timer); // what is being searched for is not wanted any more
+    if (!at || panel.value !== 'search') return;
+    const hide = hideExpected.value;
+    go(searching(at, parsed.value, order.value, microStep.value), (found) => (finished.value = { of: at.graph, found: hide ? without(found, at) : found }));
+  });
   let asked = '';
   effect(() => {
     const open = graph.value;
