@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests: real conversions, a real tensorboard process, and the system's Chromium."""
+"""Fixtures of the browser tests: real conversions, real tensorboard processes, and the system's Chromium."""
 
 from __future__ import annotations
 
@@ -7,23 +7,20 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Optional
+from typing import Any, Callable
 
 import pytest
-from dump_files import tensor, write_dump
-from graph_view_server import serving
-from panel_steps import DATA, QKV
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from comparisons import write_bug_logs, write_calm_logs, write_own_logs
+from panel_steps import QKV, opened_at_cause
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 from tensorboard_process import TOP, running_tensorboard
-from viewer import Viewer, alone, in_tensorboard, run_named
+from viewer import Viewer, in_tensorboard, run_named
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WAIT = 20_000  # milliseconds; matching again takes a process of its own
-MANY = 10_000
-ENTRY = {"input_args": [tensor()], "input_kwargs": {}, "output": [tensor()]}
 SCREENSHOTS = os.path.join(TOP, "screenshots")  # to be looked at; never committed
 REPORT_VIOLATIONS = "addEventListener('securitypolicyviolation', e => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
 
@@ -40,20 +37,7 @@ def bundle() -> str:
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A log directory with two real comparisons ("qwen2": one wrong weight; "megatron": nothing wrong) and a "build"."""
-    folder = tmp_path_factory.mktemp("logs")
-    data = os.path.join(TOP, "tests", "data")
-    convert(str(folder / "qwen2"), "-tp", f"{data}/qwen2_24l_mix_stat/target", "-gp", f"{data}/qwen2_24l_mix_stat/golden")
-    convert(str(folder / "megatron"), "-tp", f"{data}/megatron_vs_hf/megatron", "-gp", f"{data}/megatron_vs_hf/hf",
-            "-lm", os.path.join(TOP, "mappings", "megatron_core_to_hf_qwen2.yaml"))
-    convert(str(folder / "build"), "-tp", f"{data}/ms_cnn_mix_stat/target")
-    return str(folder)
-
-
-def convert(output: str, *arguments: str) -> None:
-    """graph-convert in a process of its own."""
-    command = [sys.executable, "-m", "converter.cli", *arguments, "-o", output]
-    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    return write_calm_logs(tmp_path_factory.mktemp("logs"))
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +45,55 @@ def tensorboard(bundle: str, logs: str) -> Iterator[str]:
     """Address of a tensorboard process over `logs`."""
     with running_tensorboard("--logdir", logs) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def bug_logs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A log directory of what goes wrong, for tests that only look.
+
+    "qkv": a fused bias is wrong, Megatron-Core against Hugging Face; "ranks": two steps of four ranks, two of them wrong; "nan": a NaN,
+    with overflow check; "tensor": "qkv" with the elements of one layer; "build": one side of "qkv" alone; "wide" and "deep": ten thousand
+    modules side by side, with Chinese names, and inside each other.
+    """
+    return write_bug_logs(tmp_path_factory.mktemp("bug_logs"))
+
+
+@pytest.fixture(scope="session")
+def bug_tensorboard(bundle: str, bug_logs: str) -> Iterator[str]:
+    """Address of a tensorboard process over `bug_logs`."""
+    with running_tensorboard("--logdir", bug_logs) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def writable_logs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A log directory for tests that write. Ask for `own_logs` instead, which begins without what other tests wrote.
+
+    "qkv": a fused bias is wrong; "next": the same once more; "several": the same as ranks 0–2 of step 0 and rank 0 of step 1; "doubtful":
+    a pair whose matching is uncertain; "a&b=<b>c": hostile names.
+    """
+    return write_own_logs(tmp_path_factory.mktemp("own_logs"))
+
+
+@pytest.fixture(scope="session")
+def writable_tensorboard(bundle: str, writable_logs: str) -> Iterator[str]:
+    """Address of a tensorboard process over `writable_logs`, which may convert too."""
+    with running_tensorboard("--logdir", writable_logs, "--tb_graph_ascend_allow_writing") as address:
+        yield address
+
+
+@pytest.fixture
+def own_logs(writable_logs: str) -> str:
+    """A log directory that a test may write to. What viewers write are matches files: those of earlier tests are taken away."""
+    for path in Path(writable_logs).rglob("*.matches.yaml"):
+        path.unlink()
+    return writable_logs
+
+
+@pytest.fixture
+def address(writable_tensorboard: str, own_logs: str) -> str:
+    """Address of a tensorboard process over `own_logs`."""
+    return writable_tensorboard
 
 
 @pytest.fixture(scope="session")
@@ -75,13 +108,6 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def served(bundle: str, logs: str) -> Iterator[str]:
-    """Address of graph-view serve over `logs`: a page opens there in a third of the time that TensorBoard's takes."""
-    with serving(logs) as address:
-        yield address
-
-
 def _is_ours(message: ConsoleMessage) -> bool:
     """Whether an error in the console is the viewer's: not of TensorBoard's own page around it, nor of a server that a test has stopped."""
     address = message.location.get("url", "")
@@ -92,111 +118,71 @@ def _is_ours(message: ConsoleMessage) -> bool:
 
 
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page of 1600 × 1000 in a fresh context. Fails the test afterwards for every error that the page raised or logged."""
-    context = browser.new_context(viewport={"width": 1600, "height": 1000}, locale="en-US")
-    # TensorBoard's own page asks for web fonts; nothing may leave this machine, or wait for it.
-    context.route(lambda url: not url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")), lambda route: route.abort())
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
-    page.on("console", lambda message: problems.append(f"console: {message.text} ({message.location.get('url')})")
-            if message.type == "error" and _is_ours(message) else None)
-    page.add_init_script(REPORT_VIOLATIONS)
-    page.set_default_timeout(WAIT)
-    page.problems = problems  # type: ignore[attr-defined]
-    yield page
+def new_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
+    """Makes pages, each as another person's: with cookies and storage of its own. Arguments are those of a playwright context.
+
+    Fails the test afterwards for every error that one of them raised or logged.
+    """
+    pages: list[tuple[Page, list[str], set[Request]]] = []
+
+    def make(**context: Any) -> Page:
+        own = browser.new_context(**{"viewport": {"width": 1600, "height": 1000}, "locale": "en-US", **context})
+        own.set_default_timeout(WAIT)
+        problems, writing = _watch(own)
+        page = own.new_page()
+        page.problems = problems  # type: ignore[attr-defined]
+        pages.append((page, problems, writing))
+        return page
+
+    yield make
     picture = re.sub("[^A-Za-z0-9_.-]+", "_", request.node.name)[:100]
-    page.screenshot(path=os.path.join(SCREENSHOTS, f"{picture}.jpg"), type="jpeg", quality=70)
-    context.close()
+    for number, (page, _, writing) in enumerate(pages):
+        path = os.path.join(SCREENSHOTS, f"{picture}{f'_{number + 1}' if number else ''}.jpg")
+        page.screenshot(path=path, type="jpeg", quality=70)
+        _wait_until_written(page, writing)
+        page.context.close()
+    problems = [text for _, problems, _ in pages for text in problems]
     assert not problems, problems
 
 
-@pytest.fixture(scope="session")
-def bug_logs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A log directory of what goes wrong, for tests that only look.
-
-    "qkv": a fused bias is wrong, Megatron-Core against Hugging Face; "ranks": two steps of four ranks, two of them wrong; "nan": a NaN,
-    with overflow check; "tensor": "qkv" with the elements of one layer; "build": one side of "qkv" alone; "wide" and "deep": ten thousand
-    modules side by side, with Chinese names, and inside each other.
-    """
-    folder = tmp_path_factory.mktemp("bug_logs")
-    sets = f"{DATA}/megatron_vs_hf"
-    for shape, dump in (("wide", wide_dump()), ("deep", deep_dump())):
-        write_dump(folder / shape / "step0" / "rank0", dict.fromkeys(dump, ENTRY), dump, indent=None)
-    runs = {
-        "qkv": ("-tp", f"{sets}/megatron_bug_qkv_bias", "-gp", f"{sets}/hf"),
-        "ranks": ("-tp", f"{DATA}/dist_tp2pp2/target", "-gp", f"{DATA}/dist_tp2pp2/golden"),
-        "nan": ("-tp", f"{sets}/megatron_bug_nan", "-gp", f"{sets}/hf", "--overflow_check"),
-        "tensor": ("-tp", f"{sets}/megatron_tensor_bug_qkv_bias_layer2", "-gp", f"{sets}/hf_tensor_layer2"),
-        "build": ("-tp", f"{sets}/megatron_bug_qkv_bias"),
-        "wide": ("-tp", str(folder / "wide"), "-gp", str(folder / "wide")),
-        "deep": ("-tp", str(folder / "deep"), "-gp", str(folder / "deep")),
-    }
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda run: convert(str(folder / "logs" / run), *runs[run]), runs))
-    return str(folder / "logs")
+def _watch(context: BrowserContext) -> tuple[list[str], set[Request]]:
+    """(what goes wrong in the pages of a context, the requests under way that may write): both go on to change."""
+    # TensorBoard's own page asks for web fonts; nothing may leave this machine, or wait for it.
+    context.route(lambda url: not url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")), lambda route: route.abort())
+    problems: list[str] = []
+    writing: set[Request] = set()
+    context.on("weberror", lambda error: problems.append(f"error: {error.error}"))
+    context.on("console", lambda message: problems.append(f"console: {message.text} ({message.location.get('url')})")
+               if message.type == "error" and _is_ours(message) else None)
+    context.on("request", lambda request: writing.add(request) if request.method == "POST" else None)
+    context.on("requestfinished", lambda request: writing.discard(request))
+    context.on("requestfailed", lambda request: writing.discard(request))
+    context.add_init_script(REPORT_VIOLATIONS)
+    return problems, writing
 
 
-@pytest.fixture(scope="session")
-def bug_served(bundle: str, bug_logs: str) -> Iterator[str]:
-    """Address of graph-view serve over `bug_logs`."""
-    with serving(bug_logs) as address:
-        yield address
+def _wait_until_written(page: Page, writing: set[Request]) -> None:
+    """The next test must not find what this one has sent and the server has not written yet."""
+    deadline = time.monotonic() + WAIT / 1000
+    while writing and time.monotonic() < deadline:
+        page.wait_for_timeout(20)
 
 
-@pytest.fixture(scope="session")
-def bug_tensorboard(bundle: str, bug_logs: str) -> Iterator[str]:
-    """Address of a tensorboard process over `bug_logs`."""
-    with running_tensorboard("--logdir", bug_logs) as address:
-        yield address
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """A page of 1600 × 1000 of somebody who speaks English."""
+    return new_page()
 
 
 @pytest.fixture
 def bug(page: Page, bug_tensorboard: str, bug_logs: str) -> Viewer:
-    """The run "qkv" in TensorBoard, opened at the fused projection whose bias is wrong."""
+    """The run "qkv", opened at the fused projection whose bias is wrong."""
     viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "qkv")).opened()
     viewer.wait(f"s.selection && s.selection.name === '{QKV}' && s.details && s.details.rows > 0")
     return viewer
 
 
-def wide_dump() -> dict[str, Optional[str]]:
-    """Ten thousand modules in one, as construct.json says it."""
-    net = "Module.model.网络.Net.forward.0"
-    return {net: None, **{f"Module.model.层{number}.线性层.forward.0": net for number in range(MANY)}}
-
-
-def deep_dump() -> dict[str, Optional[str]]:
-    """Ten thousand modules, each in the one before."""
-    names = [f"Module.model.d{number}.Block.forward.0" for number in range(MANY)]
-    return dict(zip(names, [None, *names]))
-
-
-@pytest.fixture(scope="session")
-def converted(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """One conversion whose fused bias is wrong; copied for every test that writes."""
-    folder = tmp_path_factory.mktemp("panels")
-    convert(str(folder / "qkv"), "-tp", f"{DATA}/megatron_vs_hf/megatron_bug_qkv_bias", "-gp", f"{DATA}/megatron_vs_hf/hf")
-    return str(folder)
-
-
-@pytest.fixture
-def own_logs(converted: str, tmp_path: Path) -> str:
-    """A log directory that a test may write to, with the run "qkv"."""
-    return str(shutil.copytree(converted, tmp_path / "logs"))
-
-
-@pytest.fixture
-def address(bundle: str, own_logs: str) -> Iterator[str]:
-    """Address of graph-view serve over `own_logs`, where writing is allowed."""
-    with serving(own_logs, allow_writing=True) as address:
-        yield address
-
-
 @pytest.fixture
 def qkv(page: Page, address: str, own_logs: str) -> Viewer:
-    """The viewer of `own_logs`, opened at the fused projection whose bias is wrong."""
-    page.set_viewport_size({"width": 1600, "height": 1200})
-    viewer = alone(page, address, run=run_named(own_logs, "qkv")).opened()
-    viewer.wait(f"s.selection && s.selection.name === '{QKV}'")
-    return viewer
+    """The run "qkv" of `own_logs`, opened at the fused projection whose bias is wrong."""
+    return opened_at_cause(page, address, own_logs, "qkv")

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+import time
+from typing import Any, Callable
 
 import yaml
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from tensorboard_process import TOP
-from viewer import Viewer, run_named
+from viewer import WAIT, Viewer, in_tensorboard, run_named, size_of_frame
 
 DATA = os.path.join(TOP, "tests", "data")
 LAYER = "Module.0.decoder.layers.2.self_attention"
 QKV = f"{LAYER}.linear_qkv.ColumnParallelLinear.forward.0"
 PROJ = f"{LAYER}.linear_proj.RowParallelLinear.forward.0"
 O_PROJ = "Module.model.layers.2.self_attn.o_proj.Linear.forward.0"
+NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"  # as on plain http://address:port
 V_PROJ = "Module.model.layers.2.self_attn.v_proj.Linear.forward.0"
+
+
+def opened_at_cause(page: Page, address: str, logs: str, run: str) -> Viewer:
+    """A run of which "qkv" is the original, in a frame that holds a whole layer."""
+    size_of_frame(page, 1600, 1200)
+    viewer = in_tensorboard(page, address, run=run_named(logs, run)).opened()
+    viewer.wait(f"s.selection && s.selection.name === '{QKV}'")
+    return viewer
 
 
 def open_panel(viewer: Viewer, name: str) -> None:
@@ -47,12 +57,24 @@ def details_title(viewer: Viewer) -> Any:
     return viewer.frame.locator(".details-head .title")
 
 
-def matches_file(logs: str) -> Any:
-    path = os.path.join(logs, *run_named(logs, "qkv").split("/"), "step0", "rank0.matches.yaml")
+def matches_file(logs: str, run: str = "qkv", graph: str = "step0/rank0") -> Any:
+    """What is kept beside a graph; None where there is no file."""
+    path = os.path.join(logs, *run_named(logs, run).split("/"), *f"{graph}.matches.yaml".split("/"))
     if not os.path.exists(path):
         return None
     with open(path, encoding="utf-8") as stream:
         return yaml.safe_load(stream)
+
+
+def written(viewer: Viewer, logs: str, wanted: Callable[[Any], bool], run: str = "qkv") -> Any:
+    """What is kept beside the graph of `run` as soon as it is as `wanted`: the viewer writes a moment after what it shows."""
+    deadline = time.monotonic() + WAIT
+    while True:
+        kept = matches_file(logs, run)
+        if kept is not None and wanted(kept):
+            return kept
+        assert time.monotonic() < deadline, f"waited {WAIT} s in vain for another content than {kept}"
+        viewer.page.wait_for_timeout(30)
 
 
 def match_proj_with_v(viewer: Viewer) -> None:
@@ -63,6 +85,14 @@ def match_proj_with_v(viewer: Viewer) -> None:
     viewer.wait(f"s.selection.name === '{V_PROJ}'")
     panel(viewer).get_by_role("button", name="Match", exact=True).click()
     expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")
+
+
+def pasted(viewer: Viewer) -> str:
+    """What Ctrl+V pastes now."""
+    viewer.frame.evaluate("document.body.append(Object.assign(document.createElement('textarea'), {id: 'pasted'}))")
+    viewer.frame.locator("#pasted").focus()
+    viewer.page.keyboard.press("Control+v")
+    return viewer.frame.locator("#pasted").input_value()
 
 
 def picture(viewer: Viewer) -> list[dict[str, Any]]:

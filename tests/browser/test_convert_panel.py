@@ -22,15 +22,13 @@ class Writable(NamedTuple):
     address: str
 
     def convert_panel(self, page: Page) -> Viewer:
-        # TensorBoard shows no tab for a plugin without data: the address does.
-        page.goto(f"{self.address}/data/plugin_entry.html?name=tb_graph_ascend")
-        viewer = Viewer(page, page)
-        form = page.get_by_label("Target dump (under debug)")
-        expect(form.or_(page.locator(".pane-column"))).to_be_visible()
+        viewer = in_tensorboard(page, self.address)
+        form = viewer.frame.get_by_label("Target dump (under debug)")
+        expect(form.or_(viewer.frame.locator(".pane-column"))).to_be_visible()
         if not form.is_visible():
             open_panel(viewer, "Convert")
-        page.get_by_label("Target dump (under debug)").select_option("dumps/megatron")
-        page.get_by_label("Golden dump (reference)").select_option("dumps/hf")
+        form.select_option("dumps/megatron")
+        viewer.frame.get_by_label("Golden dump (reference)").select_option("dumps/hf")
         return viewer
 
     def runs(self) -> list[str]:
@@ -48,18 +46,18 @@ def writable(bundle: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def test_a_conversion_is_cancelled_and_leaves_nothing(page: Page, writable: Writable) -> None:
     viewer = writable.convert_panel(page)
-    page.get_by_role("button", name="Convert", exact=True).click()
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("alert")).to_have_text("Cancelled; nothing was written.")
+    viewer.frame.get_by_role("button", name="Convert", exact=True).click()
+    viewer.frame.get_by_role("button", name="Cancel").click()
+    expect(viewer.frame.get_by_role("alert")).to_have_text("Cancelled; nothing was written.")
     assert writable.runs() == [] and viewer.snapshot()["chosen"] is None
 
 
 def test_dumps_are_converted_with_a_mapping_and_opened_in_the_browser(page: Page, writable: Writable) -> None:
     viewer = writable.convert_panel(page)
-    page.locator("label.field", has_text=re.compile("^Mapping")).locator("select").select_option("megatron_core_to_hf_qwen2.yaml")
-    page.locator("label.field", has_text=re.compile("^Policy")).locator("select").select_option("msprobe")
-    page.get_by_role("button", name="Convert", exact=True).click()
-    expect(page.get_by_role("progressbar").or_(page.locator(".pane-column"))).to_be_visible()
+    viewer.frame.locator("label.field", has_text=re.compile("^Mapping")).locator("select").select_option("megatron_core_to_hf_qwen2.yaml")
+    viewer.frame.locator("label.field", has_text=re.compile("^Policy")).locator("select").select_option("msprobe")
+    viewer.frame.get_by_role("button", name="Convert", exact=True).click()
+    expect(viewer.frame.get_by_role("progressbar").or_(viewer.frame.locator(".pane-column"))).to_be_visible()
     viewer.wait("s.chosen && s.nodes.golden > 0 && s.boxes.length > 0")
     assert len(writable.runs()) == 1
     open_panel(viewer, "Layer mapping")
@@ -68,8 +66,8 @@ def test_dumps_are_converted_with_a_mapping_and_opened_in_the_browser(page: Page
 
 
 def test_only_dumps_below_the_log_directory_are_offered(page: Page, writable: Writable) -> None:
-    writable.convert_panel(page)
-    offered = page.get_by_label("Target dump (under debug)").locator("option").all_inner_texts()
+    viewer = writable.convert_panel(page)
+    offered = viewer.frame.get_by_label("Target dump (under debug)").locator("option").all_inner_texts()
     assert offered == ["dumps/hf", "dumps/megatron"]
 
 
@@ -77,23 +75,22 @@ def test_dumps_are_converted_and_opened_in_the_browser(page: Page, bundle: str, 
     for name in ("megatron", "hf"):
         shutil.copytree(f"{DATA}/megatron_vs_hf/{name}", tmp_path / "dumps" / name)
     with running_tensorboard("--logdir", str(tmp_path), "--tb_graph_ascend_allow_writing") as tensorboard:
-        # TensorBoard shows no tab for a plugin without data: the address does.
-        page.goto(f"{tensorboard}/data/plugin_entry.html?name=tb_graph_ascend")
-        page.get_by_label("Target dump (under debug)").select_option("dumps/megatron")
-        page.get_by_label("Golden dump (reference)").select_option("dumps/hf")
-        page.get_by_role("button", name="Convert", exact=True).click()
-        expect(page.get_by_role("heading", name="The comparison is being made")).to_be_visible()
-        expect(page.get_by_role("heading", name="No comparison here yet")).to_have_count(0)
+        viewer = in_tensorboard(page, tensorboard)
+        viewer.frame.get_by_label("Target dump (under debug)").select_option("dumps/megatron")
+        viewer.frame.get_by_label("Golden dump (reference)").select_option("dumps/hf")
+        viewer.frame.get_by_role("button", name="Convert", exact=True).click()
+        expect(viewer.frame.get_by_role("heading", name="The comparison is being made")).to_be_visible()
+        expect(viewer.frame.get_by_role("heading", name="No comparison here yet")).to_have_count(0)
         # Nothing else is open: the result opens by itself.
-        viewer = Viewer(page, page).opened()
+        viewer.opened()
         assert viewer.snapshot()["nodes"]["golden"] > 0
         # The next one leaves what is being looked at where it is.
-        page.get_by_role("button", name="Convert", exact=True).click()
-        page.get_by_label("Golden dump (reference)").select_option("")
-        page.locator("form").get_by_role("button", name="Convert", exact=True).click()
-        page.get_by_role("button", name="Open the result").click(timeout=60_000)
+        viewer.frame.get_by_role("button", name="Convert", exact=True).click()
+        viewer.frame.get_by_label("Golden dump (reference)").select_option("")
+        viewer.frame.locator("form").get_by_role("button", name="Convert", exact=True).click()
+        viewer.frame.get_by_role("button", name="Open the result").click(timeout=60_000)
         viewer.wait("s.nodes.golden === 0 && s.boxes.length > 0")
-        page.wait_for_load_state("networkidle")  # the list of dumps is asked for once more
+        viewer.settled()  # the list of dumps is asked for once more
 
 
 def test_without_the_flag_there_is_no_such_panel(page: Page, tensorboard: str, logs: str) -> None:

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from panel_steps import panel
+from panel_steps import NO_CLIPBOARD, panel, pasted
 from playwright.sync_api import Locator, Page, expect
 from viewer import Viewer, in_tensorboard, run_named
-
-NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"  # as on plain http://address:port
-
-
-def pasted(viewer: Viewer) -> str:
-    """What Ctrl+V pastes now."""
-    viewer.frame.evaluate("document.body.append(Object.assign(document.createElement('textarea'), {id: 'pasted'}))")
-    viewer.frame.locator("#pasted").focus()
-    viewer.page.keyboard.press("Control+v")
-    return viewer.frame.locator("#pasted").input_value()
 
 
 def row_of(viewer: Viewer, tensor: str) -> Locator:

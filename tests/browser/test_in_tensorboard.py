@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from log_directories import graph_bytes, write_run
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from tensorboard_process import running_tensorboard
-from viewer import Viewer, in_tensorboard, run_named
+from viewer import Viewer, forget_refusals, in_tensorboard, run_named
 
 WRONG = "Module.model.layers.12.mlp.down_proj.Linear.forward.0"
 
@@ -68,9 +68,10 @@ def test_another_tab_of_tensorboard_and_back_keeps_the_view(page: Page, tensorbo
     viewer.wait("s.selection")
     before = viewer.snapshot()
     page.evaluate("location.hash = '#timeseries'")
-    page.wait_for_timeout(300)
+    frame = page.locator("iframe").first
+    expect(frame).to_be_hidden()
     drawn = viewer.snapshot()["frame"]["frames"]
-    page.wait_for_timeout(300)
+    page.evaluate("new Promise(done => { let left = 20; (function next() { left-- ? requestAnimationFrame(next) : done(); })(); })")
     assert viewer.snapshot()["frame"]["frames"] - drawn <= 1  # nothing is drawn while hidden
     page.evaluate("location.hash = '#tb_graph_ascend'")
     viewer.wait("s.boxes.length > 0")
@@ -89,5 +90,5 @@ def test_a_broken_graph_is_named_and_the_others_open(page: Page, bundle: str, lo
     with running_tensorboard("--logdir", str(tmp_path)) as address:
         viewer = in_tensorboard(page, address, run="compare_1", rank=0)
         viewer.frame.get_by_text("cut off").first.wait_for()
-        page.problems[:] = [text for text in page.problems if "404" not in text]  # type: ignore[attr-defined]
+        forget_refusals(page, 404)
         in_tensorboard(page, address, run="compare_1", rank=1).opened()

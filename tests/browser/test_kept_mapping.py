@@ -7,7 +7,7 @@ from pathlib import Path
 
 from panel_steps import matches_file, open_panel, panel
 from playwright.sync_api import expect
-from viewer import Viewer, alone, run_named
+from viewer import Viewer, forget_refusals, in_tensorboard, run_named
 
 from tb_graph_ascend.view_cli import main
 
@@ -26,8 +26,8 @@ def _apply(viewer: Viewer) -> None:
 def test_an_applied_mapping_is_in_force_again_after_a_reload(qkv: Viewer, own_logs: str) -> None:
     _apply(qkv)
     assert "linear_qkv" in matches_file(own_logs)["mapping"]["text"]
-    qkv.page.reload()
-    qkv.opened()
+    qkv.page.wait_for_function("location.hash.includes('panel=mapping')")
+    qkv.reload()
     expect(panel(qkv)).to_contain_text(f"In force: {TEMPLATE}.yaml")
     expect(qkv.frame.locator(".details-head")).to_contain_text("how: mapping")
 
@@ -56,15 +56,12 @@ def test_the_policy_of_the_verdicts_is_in_the_address(qkv: Viewer) -> None:
     policy = panel(qkv).get_by_label("Judged by policy")
     policy.select_option("msprobe")
     qkv.page.wait_for_url("**policy=msprobe**")
-    qkv.page.reload()
-    qkv.opened()
+    qkv.reload()
     expect(panel(qkv).get_by_label("Judged by policy")).to_have_value("msprobe")
 
 
 def test_a_policy_that_is_not_there_does_not_keep_the_mapping_out_of_force(qkv: Viewer, own_logs: str, address: str) -> None:
     _apply(qkv)
-    qkv.page.goto("about:blank")
-    again = alone(qkv.page, address, run=run_named(own_logs, "qkv"), policy="nonsense").opened()
+    again = in_tensorboard(qkv.page, address, run=run_named(own_logs, "qkv"), policy="nonsense").opened()
     expect(again.frame.locator(".details-head")).to_contain_text("how: mapping")
-    problems = qkv.page.problems  # type: ignore[attr-defined]
-    problems[:] = [text for text in problems if "422" not in text]  # the server's refusal, which Chromium logs
+    forget_refusals(qkv.page, 422)

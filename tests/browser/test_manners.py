@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 from panel_steps import PROJ, QKV, V_PROJ, details_title, matches_file, open_panel, panel
-from playwright.sync_api import Browser, Page, Route, expect
-from tensorboard_process import TOP, running_tensorboard
-from viewer import Viewer, alone, in_tensorboard, plugin_frame, run_named
+from playwright.sync_api import Page, Route, expect
+from tensorboard_process import TOP
+from viewer import Viewer, forget_refusals, in_tensorboard, run_named
 
 AXE = os.path.join(TOP, "static", "node_modules", "axe-core", "axe.min.js")
 PANELS = ["Search", "Match by hand", "Layer mapping", "Expected and ignored", "Share"]
@@ -28,14 +27,8 @@ def tab_to(viewer: Viewer, role: str, name: str) -> None:
     raise AssertionError(f"Tab does not reach the {role} {name}")
 
 
-@pytest.fixture
-def own_tensorboard(bundle: str, own_logs: str) -> Iterator[str]:
-    with running_tensorboard("--logdir", own_logs) as address:
-        yield address
-
-
-def test_a_whole_session_is_done_with_keys_alone(page: Page, own_tensorboard: str, own_logs: str) -> None:
-    viewer = in_tensorboard(page, own_tensorboard, run=run_named(own_logs, "qkv")).opened()
+def test_a_whole_session_is_done_with_keys_alone(page: Page, address: str, own_logs: str) -> None:
+    viewer = in_tensorboard(page, address, run=run_named(own_logs, "qkv")).opened()
     viewer.wait(f"s.selection && s.selection.name === '{QKV}' && s.details && s.details.rows > 0")
     press, write = page.keyboard.press, page.keyboard.type
 
@@ -102,13 +95,12 @@ def test_two_tabs_with_different_runs_and_languages_do_not_disturb_each_other(pa
         assert (seen["chosen"]["run"], seen["colouring"]) == (run_named(bug_logs, run), colour)
         assert viewer.frame.evaluate("document.documentElement.lang") == language
         viewer.page.wait_for_function("hash => location.hash.includes(hash)", arg=f"colour={colour}")
-        viewer.page.reload()
-    for tab, run, colour, language in ((page, "qkv", "how", "en"), (second, "ranks", "status", "zh-CN")):
-        again = Viewer(tab, plugin_frame(tab))
-        again.wait_for("!!globalThis.__tb_graph_ascend")
-        seen = again.opened().snapshot()
+    for viewer in (one, two):
+        viewer.page.reload(wait_until="commit")  # both at the same time
+    for viewer, run, colour, language in ((one, "qkv", "how", "en"), (two, "ranks", "status", "zh-CN")):
+        seen = viewer.found_again().snapshot()
         assert (seen["chosen"]["run"], seen["colouring"]) == (run_named(bug_logs, run), colour)
-        assert again.frame.evaluate("document.documentElement.lang") == language
+        assert viewer.frame.evaluate("document.documentElement.lang") == language
     second.close()
 
 
@@ -158,10 +150,9 @@ def objections(viewer: Viewer) -> Any:
 @pytest.mark.parametrize(("width", "height", "scheme", "language"), [
     (1600, 1000, "light", "en-US"), (1600, 1000, "dark", "zh-CN"), (800, 700, "light", "zh-CN"), (800, 700, "dark", "en-US"),
 ])
-def test_axe_finds_nothing_to_object_to_in_any_panel_or_state(browser: Browser, bug_served: str, bug_logs: str, width: int, height: int,
-                                                              scheme: str, language: str) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, locale=language)  # type: ignore[arg-type]
-    page = context.new_page()
+def test_axe_finds_nothing_to_object_to_in_any_panel_or_state(new_page: Callable[..., Page], bug_tensorboard: str, bug_logs: str,
+                                                              width: int, height: int, scheme: str, language: str) -> None:
+    page = new_page(viewport={"width": width, "height": height}, color_scheme=scheme, locale=language)
     with open(AXE, encoding="utf-8") as stream:
         source = stream.read() + ";0"
     found: dict[str, Any] = {}
@@ -171,34 +162,33 @@ def test_axe_finds_nothing_to_object_to_in_any_panel_or_state(browser: Browser, 
         wrong = objections(viewer)
         if wrong:
             found[state] = wrong
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), state
+        assert viewer.frame.evaluate("document.documentElement.scrollWidth <= innerWidth"), state
 
-    viewer = alone(page, bug_served, run=run_named(bug_logs, "tensor")).opened()
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "tensor")).opened()
     viewer.wait("s.details && s.details.rows > 3")
-    page.evaluate(source)
-    for button in page.locator(".rail button").all():
+    assert viewer.frame.evaluate("getComputedStyle(document.documentElement).colorScheme") == scheme
+    viewer.frame.evaluate(source)
+    for button in viewer.frame.locator(".rail button").all():
         if button.get_attribute("aria-pressed") == "false":
             button.click()
         expect(panel(viewer).locator("h2").first).to_be_visible()
         look(viewer, button.get_attribute("aria-label") or "")
-    page.locator("#search-box").fill("linear eror>1")
-    page.locator(".search-tools button").click()
+    viewer.frame.locator("#search-box").fill("linear eror>1")
+    viewer.frame.locator(".search-tools button").click()
     look(viewer, "a query with a mistake, filters open")
-    page.locator(".details-head .menu-host > button").click()
+    viewer.frame.locator(".details-head .menu-host > button").click()
     page.keyboard.press("?")
     look(viewer, "help and the menu of copies")
     page.keyboard.press("Escape")
-    page.locator("header select").last.select_option("error")
+    viewer.frame.locator("header select").last.select_option("error")
     look(viewer, "a scale with its slider")
     for run, rank in (("ranks", 1), ("build", 0)):
-        page.goto("about:blank")
-        viewer = alone(page, bug_served, run=run_named(bug_logs, run), rank=rank).opened()
-        page.evaluate(source)
+        viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, run), rank=rank).opened()
+        viewer.frame.evaluate(source)
         look(viewer, run)
-    page.goto("about:blank")
-    viewer = alone(page, bug_served, run="gone/compare_1")
-    expect(page.get_by_role("alert")).to_be_visible()
-    page.evaluate(source)
+    viewer = in_tensorboard(page, bug_tensorboard, run="gone/compare_1")
+    expect(viewer.frame.get_by_role("alert")).to_be_visible()
+    viewer.frame.evaluate(source)
     wrong = objections(viewer)
-    context.close()
+    forget_refusals(page, 404)
     assert (found, wrong) == ({}, [])

@@ -6,11 +6,9 @@ import re
 from pathlib import Path
 
 import yaml
-from conftest import convert
-from graph_view_server import serving
-from panel_steps import DATA, QKV, open_panel, panel
+from panel_steps import QKV, open_panel, panel, written
 from playwright.sync_api import Page, expect
-from viewer import Viewer, alone, run_named
+from viewer import Viewer, forget_refusals, in_tensorboard, run_named, size_of_frame
 
 
 def test_a_template_shows_its_effect_before_it_is_applied(qkv: Viewer) -> None:
@@ -32,7 +30,7 @@ def test_a_mistake_is_told_with_its_line_and_nothing_can_be_applied(qkv: Viewer)
     expect(panel(qkv).get_by_role("alert")).to_contain_text("line")
     expect(panel(qkv).locator(".line-numbers .wrong")).to_have_count(1)
     expect(panel(qkv).get_by_role("button", name="Apply", exact=True)).to_be_disabled()
-    _forget_refusals(qkv)
+    forget_refusals(qkv.page, 422)
 
 
 def test_rules_are_added_changed_and_deleted_by_form(qkv: Viewer) -> None:
@@ -61,7 +59,7 @@ def test_what_is_left_on_both_sides_leads_to_the_nodes(qkv: Viewer) -> None:
     open_panel(qkv, "Layer mapping")
     panel(qkv).get_by_role("tab", name="Unmatched").click()
     panel(qkv).get_by_role("button", name="IdentityOp").click()
-    expect(qkv.page.locator("#search-box")).to_have_value("class:IdentityOp is:unmatched side:target")
+    expect(qkv.frame.locator("#search-box")).to_have_value("class:IdentityOp is:unmatched side:target")
     qkv.wait("s.selection.name.includes('IdentityOp')")
 
 
@@ -73,25 +71,24 @@ def test_another_policy_judges_again(qkv: Viewer) -> None:
     expect(chips).not_to_have_text(before)
 
 
-def test_a_proposal_is_accepted_or_rejected_and_that_is_kept(page: Page, bundle: str, tmp_path: Path) -> None:
-    convert(str(tmp_path / "doubtful"), "-tp", f"{DATA}/mindspore_vs_torch/mindspore", "-gp", f"{DATA}/megatron_vs_hf/megatron")
-    with serving(str(tmp_path), allow_writing=True) as address:
-        viewer = alone(page, address, run=run_named(str(tmp_path), "doubtful"), panel="mapping").opened()
-        tab = panel(viewer).get_by_role("tab", name="Proposals")
-        tab.click()
-        rows = panel(viewer).locator(".entry-row")
-        expect(rows.first).to_contain_text("~")
-        offered, before = rows.count(), viewer.frame.locator(".chips").inner_text()
-        rows.first.get_by_role("button", name="Reject").click()
-        expect(rows).to_have_count(offered - 1)
-        rows.first.get_by_role("button", name="Accept").click()
-        expect(viewer.frame.locator(".chips")).not_to_have_text(before)
-        open_panel(viewer, "Match by hand")
-        expect(panel(viewer).locator(".entry-row")).to_have_count(2)
+def test_a_proposal_is_accepted_or_rejected_and_that_is_kept(page: Page, address: str, own_logs: str) -> None:
+    viewer = in_tensorboard(page, address, run=run_named(own_logs, "doubtful"), panel="mapping").opened()
+    tab = panel(viewer).get_by_role("tab", name="Proposals")
+    tab.click()
+    rows = panel(viewer).locator(".entry-row")
+    expect(rows.first).to_contain_text("~")
+    offered, before = rows.count(), viewer.frame.locator(".chips").inner_text()
+    rows.first.get_by_role("button", name="Reject").click()
+    expect(rows).to_have_count(offered - 1)
+    rows.first.get_by_role("button", name="Accept").click()
+    expect(viewer.frame.locator(".chips")).not_to_have_text(before)
+    open_panel(viewer, "Match by hand")
+    expect(panel(viewer).locator(".entry-row")).to_have_count(2)
+    assert len(written(viewer, own_logs, lambda kept: len(kept["matches"]) == 2, run="doubtful")["matches"]) == 2
 
 
 def test_in_a_small_frame_effect_and_apply_are_in_sight_below_many_rules(qkv: Viewer) -> None:
-    qkv.page.set_viewport_size({"width": 800, "height": 700})
+    size_of_frame(qkv.page, 800, 700)
     open_panel(qkv, "Layer mapping")
     panel(qkv).get_by_label("Template…").select_option("megatron_core_to_hf_qwen2")
     expect(panel(qkv).locator(".effect")).to_contain_text("161 → 161 pairs")
@@ -113,7 +110,7 @@ def test_two_rules_that_claim_one_module_are_named_in_sight_with_both_lines(qkv:
     panel(qkv).get_by_role("tab", name="Rules").click()
     problem.get_by_role("button", name="Show the line").click()
     expect(panel(qkv).get_by_label("Text of the mapping file")).to_be_focused()
-    _forget_refusals(qkv)
+    forget_refusals(qkv.page, 422)
 
 
 def test_a_mapping_file_of_ones_own_is_loaded_and_its_unused_rules_are_named(qkv: Viewer, tmp_path: Path) -> None:
@@ -127,17 +124,9 @@ def test_a_mapping_file_of_ones_own_is_loaded_and_its_unused_rules_are_named(qkv
     expect(panel(qkv)).to_contain_text("In force: mine.yaml")
 
 
-def test_no_two_proposals_look_alike(page: Page, bundle: str, tmp_path: Path) -> None:
-    convert(str(tmp_path / "doubtful"), "-tp", f"{DATA}/mindspore_vs_torch/mindspore", "-gp", f"{DATA}/megatron_vs_hf/megatron")
-    with serving(str(tmp_path)) as address:
-        viewer = alone(page, address, run=run_named(str(tmp_path), "doubtful"), panel="mapping").opened()
-        panel(viewer).get_by_role("tab", name="Proposals").click()
-        expect(panel(viewer).locator(".entry-row").first).to_be_visible()
-        seen = panel(viewer).locator(".entry-row .entry-words").all_inner_texts()
-        assert len(seen) > 1 and len(set(seen)) == len(seen), seen
-
-
-def _forget_refusals(viewer: Viewer) -> None:
-    """The browser notes a refused preview in its console."""
-    problems = viewer.page.problems  # type: ignore[attr-defined]
-    problems[:] = [text for text in problems if "422" not in text]
+def test_no_two_proposals_look_alike(page: Page, address: str, own_logs: str) -> None:
+    viewer = in_tensorboard(page, address, run=run_named(own_logs, "doubtful"), panel="mapping").opened()
+    panel(viewer).get_by_role("tab", name="Proposals").click()
+    expect(panel(viewer).locator(".entry-row").first).to_be_visible()
+    seen = panel(viewer).locator(".entry-row .entry-words").all_inner_texts()
+    assert len(seen) > 1 and len(set(seen)) == len(seen), seen

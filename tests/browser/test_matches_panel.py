@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Callable
 
 import yaml
-from conftest import convert
-from panel_steps import DATA, O_PROJ, PROJ, QKV, V_PROJ, center, click, details_title, match_proj_with_v, matches_file, open_panel, panel
-from playwright.sync_api import Browser, Page, expect
-from viewer import Viewer, alone, run_named
+from comparisons import convert
+from panel_steps import (
+    DATA,
+    O_PROJ,
+    PROJ,
+    V_PROJ,
+    center,
+    click,
+    details_title,
+    match_proj_with_v,
+    matches_file,
+    open_panel,
+    opened_at_cause,
+    panel,
+    written,
+)
+from playwright.sync_api import Page, expect
+from viewer import Viewer, forget_refusals
 
 
 def test_two_clicks_and_a_button_match_measure_and_keep(qkv: Viewer, own_logs: str) -> None:
     match_proj_with_v(qkv)
     expect(qkv.frame.locator(".details-head")).to_contain_text("manual")
     qkv.wait("s.details && s.details.rows > 2")
-    qkv.page.wait_for_timeout(300)
-    entries = matches_file(own_logs)["matches"]
+    entries = written(qkv, own_logs, lambda kept: bool(kept["matches"]))["matches"]
     assert [(entry["action"], entry["target"], entry["golden"]) for entry in entries] == [
         ("match", [PROJ], [V_PROJ]), ("match", [PROJ.replace("forward", "backward")], [V_PROJ.replace("forward", "backward")])]
     assert all(entry["time"].endswith("Z") for entry in entries)
@@ -25,9 +39,9 @@ def test_two_clicks_and_a_button_match_measure_and_keep(qkv: Viewer, own_logs: s
 
 def test_what_was_matched_is_there_again_after_reload_and_for_graph_convert(qkv: Viewer, own_logs: str, tmp_path: Path) -> None:
     match_proj_with_v(qkv)
-    qkv.page.wait_for_timeout(400)
-    qkv.page.reload()
-    qkv.opened()
+    written(qkv, own_logs, lambda kept: len(kept["matches"]) == 2)
+    qkv.page.wait_for_function(f"location.hash.includes('{PROJ}')")
+    qkv.reload()
     qkv.wait(f"s.selection && s.selection.name === '{PROJ}'")
     expect(details_title(qkv)).to_contain_text("linear_proj ↔ v_proj")
     file = next(Path(own_logs).glob("qkv/*/step0/rank0.matches.yaml"))
@@ -39,12 +53,12 @@ def test_undo_and_redo_change_graph_and_file(qkv: Viewer, own_logs: str) -> None
     match_proj_with_v(qkv)
     panel(qkv).get_by_role("button", name="Undo").click()
     expect(details_title(qkv)).to_contain_text("linear_proj ↔ o_proj")
-    qkv.page.wait_for_timeout(300)
-    assert matches_file(own_logs)["matches"] == []
+    assert written(qkv, own_logs, lambda kept: kept["matches"] == [])
     panel(qkv).focus()
     panel(qkv).get_by_role("region").focus()
     qkv.page.keyboard.press("Control+y")
     expect(details_title(qkv)).to_contain_text("linear_proj ↔ v_proj")
+    assert written(qkv, own_logs, lambda kept: len(kept["matches"]) == 2)
 
 
 def test_a_pair_is_taken_apart(qkv: Viewer) -> None:
@@ -75,34 +89,29 @@ def test_several_nodes_make_a_group_and_two_directions_do_not_mix(qkv: Viewer) -
     expect(qkv.frame.locator(".details-head")).to_contain_text("concat")
 
 
-def test_a_second_writers_change_is_not_lost(qkv: Viewer, browser: Browser, address: str, own_logs: str) -> None:
-    other_page = browser.new_context(viewport={"width": 1600, "height": 1200}, locale="zh-CN").new_page()
-    other = alone(other_page, address, run=run_named(own_logs, "qkv")).opened()
-    other.wait(f"s.selection && s.selection.name === '{QKV}'")
+def test_a_second_writers_change_is_not_lost(qkv: Viewer, new_page: Callable[..., Page], address: str, own_logs: str) -> None:
+    other = opened_at_cause(new_page(locale="zh-CN"), address, own_logs, "qkv")
     match_proj_with_v(qkv)  # the first one writes
-    qkv.page.wait_for_timeout(400)
-    other_page.get_by_role("button", name="手动匹配", exact=True).click()
-    other_page.locator("aside.panel").get_by_role("button", name="解除匹配").click()  # the second one, who has not read that
-    notice = other_page.locator(".notice-box")
+    written(qkv, own_logs, lambda kept: len(kept["matches"]) == 2)
+    other.frame.get_by_role("button", name="手动匹配", exact=True).click()
+    other.frame.locator("aside.panel").get_by_role("button", name="解除匹配").click()  # the second one, who has not read that
+    notice = other.frame.locator(".notice-box")
     expect(notice).to_contain_text("v_proj")
-    other_page.wait_for_timeout(500)
-    assert sorted(entry["action"] for entry in matches_file(own_logs)["matches"]) == ["match", "match", "unmatch", "unmatch"]
-    other_page.context.close()
+    kept = written(other, own_logs, lambda kept: len(kept["matches"]) == 4)["matches"]
+    assert sorted(entry["action"] for entry in kept) == ["match", "match", "unmatch", "unmatch"]
+    forget_refusals(other.page, 409)
 
 
 def test_on_a_read_only_directory_matches_stay_in_the_browser_and_can_be_downloaded(page: Page, address: str, own_logs: str) -> None:
     page.route("**/matches?*", lambda route: route.fulfill(json={"matches": [], "triage": [], "revision": "none", "writable": False}))
-    page.set_viewport_size({"width": 1600, "height": 1200})
-    viewer = alone(page, address, run=run_named(own_logs, "qkv")).opened()
-    viewer.wait(f"s.selection && s.selection.name === '{QKV}'")
+    viewer = opened_at_cause(page, address, own_logs, "qkv")
     match_proj_with_v(viewer)
     expect(panel(viewer)).to_contain_text("kept in this browser only")
     with page.expect_download() as download:
         panel(viewer).get_by_role("button", name="Download as YAML").click()
     content = yaml.safe_load(Path(download.value.path()).read_text(encoding="utf-8"))
     assert content["matches"][0]["target"] == [PROJ] and matches_file(own_logs) is None
-    page.reload()
-    viewer.opened()
+    viewer.reload()
     expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")
 
 
@@ -128,7 +137,7 @@ def test_a_pair_is_matched_with_everything_inside(qkv: Viewer, own_logs: str) ->
 
 def test_nodes_are_picked_from_the_list_of_hits(qkv: Viewer) -> None:
     for query in ("linear_proj layers.2 side:target kind:module dir:forward", "v_proj layers.2 side:golden kind:module dir:forward"):
-        qkv.page.fill("#search-box", query)
+        qkv.frame.fill("#search-box", query)
         panel(qkv).locator("[role=option]").first.click()
         qkv.frame.get_by_role("button", name="Match…").click()
     expect(panel(qkv).locator(".picked-node")).to_have_count(2)

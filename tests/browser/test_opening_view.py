@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from viewer import Viewer, alone, in_tensorboard, plugin_frame, run_named
-
-QKV = "Module.0.decoder.layers.2.self_attention.linear_qkv.ColumnParallelLinear.forward.0"
+from panel_steps import NO_CLIPBOARD, QKV, opened_at_cause, pasted
+from playwright.sync_api import Page, expect
+from viewer import Viewer, in_tensorboard, run_named, size_of_frame
 
 
 @pytest.fixture
-def qkv(page: Page, bug_served: str, bug_logs: str) -> Viewer:
-    page.set_viewport_size({"width": 1600, "height": 1200})
-    viewer = alone(page, bug_served, run=run_named(bug_logs, "qkv")).opened()
-    viewer.wait(f"s.selection && s.selection.name === '{QKV}' && s.details && s.details.rows > 0")
+def qkv(page: Page, bug_tensorboard: str, bug_logs: str) -> Viewer:
+    """The run "qkv" of the directory that nobody writes to."""
+    viewer = opened_at_cause(page, bug_tensorboard, bug_logs, "qkv")
+    viewer.wait("s.details && s.details.rows > 0")
     return viewer
 
 
@@ -77,7 +76,7 @@ def test_a_click_on_the_layer_strip_goes_to_the_layer(qkv: Viewer) -> None:
 
 
 def test_opening_a_box_opens_its_partner(qkv: Viewer) -> None:
-    qkv.page.set_viewport_size({"width": 1600, "height": 1300})  # both boxes in view
+    size_of_frame(qkv.page, 1600, 1300)  # both boxes in view
     mlp = {"target": "Module.0.decoder.layers.2.mlp.MLP.forward.0", "golden": "Module.model.layers.2.mlp.Qwen2MLP.forward.0"}
     click_box(qkv, "target", mlp["target"], dx=18)
     qkv.wait(f"s.boxes.filter(b => {list(mlp.values())}.includes(b.name) && (b.flags & 2)).length === 2")
@@ -120,8 +119,8 @@ def test_the_tree_for_screen_readers_says_what_the_canvas_shows(qkv: Viewer) -> 
     expect(qkv.frame.locator("[aria-live=polite]")).to_contain_text("linear_qkv")
 
 
-def test_ranks_show_where_it_is_wrong_before_one_is_chosen(page: Page, bug_served: str, bug_logs: str) -> None:
-    viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks"), rank=2).opened()
+def test_ranks_show_where_it_is_wrong_before_one_is_chosen(page: Page, bug_tensorboard: str, bug_logs: str) -> None:
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "ranks"), rank=2).opened()
     expect(viewer.frame.locator(".graph-cell")).to_have_count(4)
     expect(viewer.frame.get_by_role("button", name="step 0, rank 1: parameter")).to_have_count(1)
     expect(viewer.frame.get_by_role("button", name="step 0, rank 3: inherited")).to_have_count(1)
@@ -129,8 +128,8 @@ def test_ranks_show_where_it_is_wrong_before_one_is_chosen(page: Page, bug_serve
     viewer.wait("s.chosen.rank === 0 && s.selection && s.selection.name.includes('dense_4h_to_h')")
 
 
-def test_a_rank_that_only_received_a_difference_is_not_said_to_agree(page: Page, bug_served: str, bug_logs: str) -> None:
-    viewer = alone(page, bug_served, run=run_named(bug_logs, "ranks"), rank=2).opened()
+def test_a_rank_that_only_received_a_difference_is_not_said_to_agree(page: Page, bug_tensorboard: str, bug_logs: str) -> None:
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "ranks"), rank=2).opened()
     verdict = viewer.frame.get_by_role("region", name="Verdict")
     card = verdict.locator(".card", has_text="differs, began elsewhere")
     expect(card).to_contain_text("began on rank 0: Module.layers.2.mlp.dense_4h_to_h")
@@ -140,7 +139,7 @@ def test_a_rank_that_only_received_a_difference_is_not_said_to_agree(page: Page,
 
 
 def test_the_stack_is_in_sight_once_asked_for(qkv: Viewer) -> None:
-    qkv.page.set_viewport_size({"width": 1600, "height": 900})
+    size_of_frame(qkv.page, 1600, 900)
     qkv.frame.get_by_role("button", name="Stack", exact=True).click()
     expect(qkv.frame.locator(".stacks section").first).to_be_in_viewport()
 
@@ -165,51 +164,42 @@ def test_the_address_follows_in_tensorboard_and_a_reload_restores_it(page: Page,
     viewer.wait("s.selection.name.includes('Qwen2MLP')")
     page.wait_for_function("location.hash.includes('Qwen2MLP')")
     assert "%" not in page.evaluate("location.hash")
-    page.reload()
-    again = Viewer(page, plugin_frame(page))
-    again.wait_for("!!globalThis.__tb_graph_ascend")
-    again.wait("s.selection && s.selection.name.includes('Qwen2MLP')")
+    viewer.reload().wait("s.selection && s.selection.name.includes('Qwen2MLP')")
 
 
-def test_copying_works_where_the_clipboard_api_does_not_exist(page: Page, served: str, logs: str) -> None:
+def test_copying_works_where_the_clipboard_api_does_not_exist(page: Page, tensorboard: str, logs: str) -> None:
     """Plain http on another machine's address is no secure context."""
-    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
-    viewer = alone(page, served, run=run_named(logs, "qwen2")).opened()
+    page.add_init_script(NO_CLIPBOARD)
+    viewer = in_tensorboard(page, tensorboard, run=run_named(logs, "qwen2")).opened()
     viewer.wait("s.details && s.details.rows > 0")
-    page.get_by_role("button", name="Copy").click()
-    page.get_by_role("button", name="as Markdown").click()
-    expect(page.locator(".toast")).to_have_text("Copied")
-    page.evaluate("document.body.append(Object.assign(document.createElement('textarea'), {id: 'pasted'}))")
-    page.locator("#pasted").focus()
-    page.keyboard.press("Control+v")
-    pasted = page.locator("#pasted").input_value()
-    assert "| weight | target | float32 |" in pasted and "2.880822" in pasted
+    viewer.frame.get_by_role("button", name="Copy").click()
+    viewer.frame.get_by_role("button", name="as Markdown").click()
+    expect(viewer.frame.locator(".toast")).to_have_text("Copied")
+    copied = pasted(viewer)
+    assert "| weight | target | float32 |" in copied and "2.880822" in copied
 
 
-def test_everything_is_there_in_chinese(browser: Browser, served: str, logs: str) -> None:
-    context = browser.new_context(viewport={"width": 1600, "height": 1000}, locale="zh-CN")
-    page = context.new_page()
-    viewer = alone(page, served, run=run_named(logs, "qwen2")).opened()
+def test_everything_is_there_in_chinese(new_page: Callable[..., Page], tensorboard: str, logs: str) -> None:
+    viewer = in_tensorboard(new_page(locale="zh-CN"), tensorboard, run=run_named(logs, "qwen2")).opened()
     viewer.wait("s.details && s.details.rows > 0")
-    assert page.evaluate("document.documentElement.lang") == "zh-CN"
-    words = page.locator(".pick > span, .verdict, .findings h2, .tags, .legend, .details thead, .details-head button").all_inner_texts()
+    assert viewer.frame.evaluate("document.documentElement.lang") == "zh-CN"
+    parts = ".pick > span, .verdict, .findings h2, .tags, .legend, .details thead, .details-head button"
+    words = viewer.frame.locator(parts).all_inner_texts()
     allowed = ("layers", "mlp", "down_proj", "weight", "Norm", "Max", "Min", "Mean", "step", "rank")
     shown = [word for text in words for word in text.split() if word.isascii() and word.isalpha() and len(word) > 2]
     assert [word for word in shown if not word.startswith(allowed)] == []
-    page.get_by_role("button", name="Switch to English").click()
-    expect(page.locator(".findings h2")).to_have_text("Findings, in call order")
-    page.reload()
-    expect(page.locator(".findings h2")).to_have_text("Findings, in call order")  # remembered
-    context.close()
+    viewer.frame.get_by_role("button", name="Switch to English").click()
+    expect(viewer.frame.locator(".findings h2")).to_have_text("Findings, in call order")
+    viewer.reload()
+    expect(viewer.frame.locator(".findings h2")).to_have_text("Findings, in call order")  # remembered
 
 
-def test_a_small_frame_shows_both_graphs_and_the_verdict(browser: Browser, served: str, logs: str) -> None:
-    context = browser.new_context(viewport={"width": 800, "height": 700})
-    page = context.new_page()
-    viewer = alone(page, served, run=run_named(logs, "qwen2")).opened()
+def test_a_small_frame_shows_both_graphs_and_the_verdict(page: Page, tensorboard: str, logs: str) -> None:
+    size_of_frame(page, 800, 700)
+    viewer = in_tensorboard(page, tensorboard, run=run_named(logs, "qwen2")).opened()
     viewer.wait("s.selection")
     boxes = viewer.snapshot()["boxes"]
     assert all(item["width"] > 100 for item in boxes if not item["flags"] & 1)
-    assert page.evaluate("document.documentElement.scrollWidth <= 800 && document.documentElement.scrollHeight <= 700")
-    expect(page.locator(".card").first).to_contain_text("down_proj")
-    context.close()
+    assert viewer.frame.evaluate("[innerWidth, innerHeight]") == [800, 700]
+    assert viewer.frame.evaluate("document.documentElement.scrollWidth <= 800 && document.documentElement.scrollHeight <= 700")
+    expect(viewer.frame.locator(".card").first).to_contain_text("down_proj")

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Callable
 
 from panel_steps import PROJ, click, open_panel, panel, picture
-from playwright.sync_api import Browser, Page, expect
-from viewer import Viewer, in_tensorboard, plugin_frame, run_named
+from playwright.sync_api import Page, expect
+from viewer import Viewer, in_tensorboard, opened_at, run_named
 
 
-def test_the_address_shows_a_colleague_the_same_and_is_copied_without_the_clipboard_api(qkv: Viewer, browser: Browser) -> None:
-    qkv.page.fill("#search-box", "layers.2 is:inherited")
+def test_the_address_shows_a_colleague_the_same_and_is_copied_without_the_clipboard_api(qkv: Viewer, new_page: Callable[..., Page]) -> None:
+    qkv.frame.fill("#search-box", "layers.2 is:inherited")
     click(qkv, "target", PROJ)
     qkv.wait(f"s.selection.name === '{PROJ}'")
-    qkv.page.wait_for_timeout(400)
     open_panel(qkv, "Share")
-    qkv.page.wait_for_timeout(400)
-    shown = panel(qkv).get_by_label("Address of this view").input_value()
-    other = browser.new_context(viewport={"width": 1600, "height": 1000}).new_page()
-    other.goto(shown)
-    viewer = Viewer(other, other).opened()
+    address = panel(qkv).get_by_label("Address of this view")
+    expect(address).to_have_value(re.compile(f"node={re.escape(PROJ)}.*q=layers.2"))
+    viewer = opened_at(new_page(), address.input_value()).opened()
     viewer.wait(f"s.selection && s.selection.name === '{PROJ}'")
-    expect(other.locator("#search-box")).to_have_value("layers.2 is:inherited")
-    other.context.close()
-    qkv.page.evaluate("delete Navigator.prototype.clipboard")
+    expect(viewer.frame.locator("#search-box")).to_have_value("layers.2 is:inherited")
+    qkv.frame.evaluate("delete Navigator.prototype.clipboard")
     panel(qkv).get_by_role("button", name="Copy", exact=True).click()
-    expect(qkv.page.locator(".toast")).to_have_text("Address copied")
+    expect(qkv.frame.locator(".toast")).to_have_text("Address copied")
 
 
-def test_page_and_pictures_are_saved(qkv: Viewer, browser: Browser, tmp_path: Path) -> None:
+def test_page_and_pictures_are_saved(qkv: Viewer, new_page: Callable[..., Page], tmp_path: Path) -> None:
     open_panel(qkv, "Share")
     saved = {}
     for name in ("Save as HTML", "PNG", "SVG"):
@@ -39,10 +37,9 @@ def test_page_and_pictures_are_saved(qkv: Viewer, browser: Browser, tmp_path: Pa
     assert saved["PNG"].read_bytes()[:4] == b"\x89PNG" and saved["PNG"].stat().st_size > 10_000
     svg = saved["SVG"].read_text(encoding="utf-8")
     assert svg.startswith("<svg") and "linear_qkv" in svg
-    page = browser.new_context().new_page()
+    page = new_page()
     page.goto(saved["Save as HTML"].as_uri())
     Viewer(page, page).opened()
-    page.context.close()
 
 
 def test_the_address_in_tensorboard_brings_back_rank_micro_step_colour_threshold_and_panel(page: Page, bug_tensorboard: str,
@@ -57,10 +54,8 @@ def test_the_address_in_tensorboard_brings_back_rank_micro_step_colour_threshold
     parts = ["rank=1", "micro=1", "colour=error", "threshold=", "panel=matches", "node="]
     page.wait_for_function("parts => parts.every(part => location.hash.includes(part))", arg=parts)
     before = viewer.still()
-    page.reload()
-    again = Viewer(page, plugin_frame(page))
-    again.wait_for("!!globalThis.__tb_graph_ascend")
-    again.opened().wait("s.selection")
+    again = viewer.reload()
+    again.wait("s.selection")
     after = again.still()
     assert [after[part] for part in ("chosen", "selection", "colouring")] == [before[part] for part in ("chosen", "selection", "colouring")]
     expect(again.frame.locator("aside.panel h2").first).to_have_text("Match by hand")

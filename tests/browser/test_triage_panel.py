@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 
-from graph_view_server import serving
-from panel_steps import PROJ, QKV, details_title, match_proj_with_v, matches_file, open_panel, panel
+from panel_steps import PROJ, QKV, details_title, match_proj_with_v, matches_file, open_panel, opened_at_cause, panel, written
 from playwright.sync_api import Page, expect
-from viewer import Viewer, alone, run_named
+from viewer import Viewer, in_tensorboard, run_named
 
 
 def test_marked_nodes_are_hidden_from_lists_and_counts_by_a_switch(qkv: Viewer, own_logs: str) -> None:
@@ -21,8 +18,7 @@ def test_marked_nodes_are_hidden_from_lists_and_counts_by_a_switch(qkv: Viewer, 
     expect(panel(qkv).locator(".entry-row")).to_contain_text("known <b>bug</b>")
     panel(qkv).get_by_label(re.compile("Hide 1 marked")).check()
     expect(chip).to_contain_text("0")
-    qkv.page.wait_for_timeout(300)
-    assert matches_file(own_logs)["triage"][0]["nodes"] == QKV
+    assert written(qkv, own_logs, lambda kept: bool(kept["triage"]))["triage"][0]["nodes"] == QKV
     open_panel(qkv, "Findings, in call order")
     expect(panel(qkv).locator("[role=option]")).to_have_count(0)
 
@@ -49,21 +45,17 @@ def test_marked_nodes_are_still_found_by_whoever_asks_for_them(qkv: Viewer) -> N
     expect(panel(qkv).locator("[role=option]")).to_have_count(1)
 
 
-def test_the_next_comparison_takes_over_what_is_known(page: Page, bundle: str, own_logs: str) -> None:
-    shutil.copytree(os.path.join(own_logs, "qkv"), os.path.join(own_logs, "next"))
-    with serving(own_logs, allow_writing=True) as address:
-        page.set_viewport_size({"width": 1600, "height": 1200})
-        first = alone(page, address, run=run_named(own_logs, "qkv")).opened()
-        first.wait(f"s.selection && s.selection.name === '{QKV}'")
-        match_proj_with_v(first)
-        page.wait_for_timeout(400)
-        page.goto("about:blank")
-        viewer = alone(page, address, run=run_named(own_logs, "next"), node=PROJ, panel="triage").opened()
-        viewer.wait(f"s.selection && s.selection.name === '{PROJ}'")
-        expect(details_title(viewer)).to_contain_text("linear_proj ↔ o_proj")
-        panel(viewer).get_by_label("Take over from…").select_option(run_named(own_logs, "qkv"))
-        expect(page.locator(".toast")).to_have_text("2 entries taken over")
-        expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")
+def test_the_next_comparison_takes_over_what_is_known(page: Page, address: str, own_logs: str) -> None:
+    first = opened_at_cause(page, address, own_logs, "qkv")
+    match_proj_with_v(first)
+    written(first, own_logs, lambda kept: len(kept["matches"]) == 2)
+    viewer = in_tensorboard(page, address, run=run_named(own_logs, "next"), node=PROJ, panel="triage").opened()
+    viewer.wait(f"s.selection && s.selection.name === '{PROJ}'")
+    expect(details_title(viewer)).to_contain_text("linear_proj ↔ o_proj")
+    panel(viewer).get_by_label("Take over from…").select_option(run_named(own_logs, "qkv"))
+    expect(viewer.frame.locator(".toast")).to_have_text("2 entries taken over")
+    expect(details_title(viewer)).to_contain_text("linear_proj ↔ v_proj")
+    assert written(viewer, own_logs, lambda kept: len(kept["matches"]) == 2, run="next")
 
 
 def test_a_rule_marks_the_same_node_of_every_layer_and_is_remembered_after_a_reload(qkv: Viewer, own_logs: str) -> None:
@@ -75,8 +67,8 @@ def test_a_rule_marks_the_same_node_of_every_layer_and_is_remembered_after_a_rel
     expect(panel(qkv).locator(".entry-row")).to_contain_text("4 nodes")
     expect(panel(qkv)).to_contain_text("Kept in rank0.matches.yaml")
     assert matches_file(own_logs)["triage"][0]["verdict"] == "ignored"
-    qkv.page.reload()
-    qkv.opened()
+    qkv.page.wait_for_function("location.hash.includes('panel=triage')")
+    qkv.reload()
     expect(panel(qkv).locator(".entry-row")).to_contain_text("4 nodes")
     panel(qkv).locator(".entry-row").get_by_role("button", name=re.compile("layers")).click()
     expect(panel(qkv).locator("[role=option]").first).to_have_attribute("aria-setsize", re.compile("[48]"))

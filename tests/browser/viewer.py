@@ -1,4 +1,4 @@
-"""Drives the viewer in a browser: opens it in TensorBoard or alone, reads what is on the screen, waits for it."""
+"""Drives the viewer in a browser: opens it in TensorBoard, reads what is on the screen, waits for it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from playwright.sync_api import Frame, Page
+from playwright.sync_api import Frame, Page, Request
 
 WAIT = 20.0  # seconds
+HEADER = 64  # pixels that TensorBoard's own bar takes of a page's height
 
 
 @dataclass
@@ -19,7 +20,8 @@ class Viewer:
 
     page: Page
     frame: Frame | Page
-    sent: list[str] = field(default_factory=list)  # addresses requested from the plugin
+    sent: list[str] = field(default_factory=list)  # addresses that the viewer asked for since the page was opened
+    under_way: set[Request] = field(default_factory=set)  # those of them that are not answered yet
 
     def snapshot(self) -> Any:
         """What is on the screen (static/src/state/snapshot.ts)."""
@@ -48,41 +50,82 @@ class Viewer:
             before, now = now, self.snapshot()
         return now
 
+    def settled(self) -> Any:
+        """Waits until everything that the viewer asked for is answered and nothing moves any more; returns the snapshot."""
+        deadline = time.monotonic() + WAIT
+        while True:
+            now = self.still()
+            if not self.under_way:
+                return now
+            assert time.monotonic() < deadline, f"no answer: {[request.url for request in self.under_way]}"
+
     def opened(self) -> Viewer:
         """Waits until a graph is open and drawn."""
         self.wait("s.chosen && !s.loading && s.nodes.target > 0 && s.boxes.length > 0")
         return self
 
 
-def alone(page: Page, address: str, **fields: str | int) -> Viewer:
-    """Opens the page of graph-view serve; `fields` go into the address (run="qwen2/compare_…", node="…")."""
-    page.goto(f"{address}/#{_hash(fields)}")
-    return Viewer(page, page)
+    def reload(self) -> Viewer:
+        """Loads the page around again, as F5 does, and waits until a graph is open in the new frame."""
+        self.page.reload(wait_until="domcontentloaded")
+        return self.found_again()
 
-
-def _hash(fields: dict[str, str | int]) -> str:
-    return "&".join(f"p.tb_graph_ascend.{name}={quote(str(value), safe='')}" for name, value in fields.items())
+    def found_again(self) -> Viewer:
+        """The same after the page around was loaded again: in the new frame, once a graph is open there."""
+        self.frame = plugin_frame(self.page)
+        return self.opened()
 
 
 def in_tensorboard(page: Page, address: str, **fields: str | int) -> Viewer:
-    """Opens the plugin's tab of TensorBoard; `fields` as in `alone`."""
+    """Opens the plugin's tab of TensorBoard; `fields` go into the address (run="qwen2/compare_…", node="…")."""
     sent: list[str] = []
-    page.on("request", lambda request: sent.append(request.url) if "/data/plugin/tb_graph_ascend/" in request.url else None)
-    fragment = "&".join(filter(None, ("tb_graph_ascend", _hash(fields))))
-    page.goto(f"{address}/#{fragment}", wait_until="domcontentloaded")
-    viewer = Viewer(page, plugin_frame(page), sent)
-    viewer.wait_for("!!globalThis.__tb_graph_ascend")
-    return viewer
+    under_way: set[Request] = set()
+
+    def asked(request: Request) -> None:
+        if not request.is_navigation_request() and _is_the_plugins(request.frame):
+            sent.append(request.url)
+            under_way.add(request)
+
+    page.on("request", asked)
+    page.on("requestfinished", lambda request: under_way.discard(request))
+    page.on("requestfailed", lambda request: under_way.discard(request))
+    parts = (f"p.tb_graph_ascend.{name}={quote(str(value), safe='')}" for name, value in fields.items())
+    viewer = opened_at(page, f"{address}/#{'&'.join(('tb_graph_ascend', *parts))}")
+    return Viewer(page, viewer.frame, sent, under_way)
+
+
+def opened_at(page: Page, address: str) -> Viewer:
+    """The viewer at a whole address, as somebody pastes it."""
+    if page.url != "about:blank":
+        page.goto("about:blank")  # another hash alone would not load the page again
+    page.goto(address, wait_until="domcontentloaded")
+    return Viewer(page, plugin_frame(page))
 
 
 def plugin_frame(page: Page) -> Frame:
-    """The frame that TensorBoard made for the plugin."""
-    for _ in range(200):
+    """The frame that TensorBoard made for the plugin, once the viewer has started in it."""
+    deadline = time.monotonic() + WAIT
+    while time.monotonic() < deadline:
         for frame in page.frames:
-            if "plugin_entry.html?name=tb_graph_ascend" in frame.url:
+            if _is_the_plugins(frame) and frame.evaluate("!!globalThis.__tb_graph_ascend"):
                 return frame
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(30)
     raise AssertionError(f"TensorBoard did not open the plugin's frame, only {[frame.url for frame in page.frames]}")
+
+
+def size_of_frame(page: Page, width: int, height: int) -> None:
+    """Gives the plugin's frame that size: the page becomes higher by TensorBoard's own bar."""
+    page.set_viewport_size({"width": width, "height": height + HEADER})
+
+
+def forget_refusals(page: Page, status: int) -> None:
+    """Chromium logs every answer of that status as an error: here it is one that the test has provoked."""
+    problems = page.problems  # type: ignore[attr-defined]
+    problems[:] = [text for text in problems if f"status of {status}" not in text]
+
+
+def _is_the_plugins(frame: Frame) -> bool:
+    return "plugin_entry.html?name=tb_graph_ascend" in frame.url
 
 
 def run_named(logs: str, part: str) -> str:
