@@ -44,13 +44,15 @@ function cellText(shown: Matrix, cell: number): string {
   }).trim();
 }
 
+function heightOf(shown: Matrix): number {
+  return HEAD + shown.rows.length * (LINE + GAP);
+}
+
 function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
   const context = canvas.getContext('2d');
   const colouring = colours.value;
   if (!context || !colouring) return;
-  const high = HEAD + shown.rows.length * (LINE + GAP);
-  fitCanvas(canvas, context, wide, high);
-  canvas.style.height = `${high}px`;
+  fitCanvas(canvas, context, wide, heightOf(shown));
   const colours_ = theme.value;
   const columns = shown.columns.length;
   const step = wide / columns;
@@ -145,7 +147,8 @@ function Grid({ shown }: { readonly shown: Matrix }) {
       onClick={(event) => jump(cellAt(event))}
       onKeyDown={onKeyDown}
     >
-      <canvas ref={canvas} aria-hidden="true" />
+      {/* Its height from the start: a canvas that is not painted yet is half as high as wide, and all below would jump. */}
+      <canvas ref={canvas} aria-hidden="true" style={{ height: `${heightOf(shown)}px` }} />
     </div>
   );
 }
