@@ -194,6 +194,20 @@ def test_everything_is_there_in_chinese(new_page: Callable[..., Page], tensorboa
     expect(viewer.frame.locator(".findings h2")).to_have_text("Findings, in call order")  # remembered
 
 
+@pytest.mark.parametrize(("width", "height"), [(1600, 1000), (800, 700)])
+def test_nothing_jumps_while_a_graph_opens(page: Page, bug_tensorboard: str, bug_logs: str, width: int, height: int) -> None:
+    page.add_init_script("""(globalThis.heights = new Set(), function look() {
+        const panes = document.querySelector('main.main');
+        if (panes) heights.add(panes.getBoundingClientRect().height);
+        requestAnimationFrame(look);
+    })()""")
+    size_of_frame(page, width, height)
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "qkv")).opened()
+    viewer.wait("s.details && s.details.rows > 0")
+    viewer.settled()
+    assert len(viewer.frame.evaluate("[...heights]")) == 1
+
+
 def test_a_small_frame_shows_both_graphs_and_the_verdict(page: Page, tensorboard: str, logs: str) -> None:
     size_of_frame(page, 800, 700)
     viewer = in_tensorboard(page, tensorboard, run=run_named(logs, "qwen2")).opened()

@@ -23,7 +23,7 @@ def test_hits_appear_as_one_types_without_any_request_and_no_two_look_alike(qkv:
     assert [url for url in qkv.sent if not ahead.search(url)] == []
 
 
-def test_a_query_on_names_and_numbers_is_walked_through_by_keys_in_tensorboard(qkv: Viewer) -> None:
+def test_a_query_on_names_and_numbers_is_walked_through_by_keys_alone(qkv: Viewer) -> None:
     qkv.page.keyboard.press("/")
     qkv.page.keyboard.type("layers.? error>0.01 is:inherited,parameter kind:module dir:forward")
     expect(panel(qkv).locator("h2")).to_contain_text("hits")

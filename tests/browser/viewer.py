@@ -20,8 +20,8 @@ class Viewer:
 
     page: Page
     frame: Frame | Page
-    sent: list[str] = field(default_factory=list)  # addresses that the viewer asked for since the page was opened
-    under_way: set[Request] = field(default_factory=set)  # those of them that are not answered yet
+    sent: list[str] = field(default_factory=list, repr=False)  # addresses that the viewer asked for since the page was opened
+    under_way: set[Request] = field(default_factory=set, repr=False)  # those of them that are not answered yet
 
     def snapshot(self) -> Any:
         """What is on the screen (static/src/state/snapshot.ts)."""
@@ -63,7 +63,6 @@ class Viewer:
         """Waits until a graph is open and drawn."""
         self.wait("s.chosen && !s.loading && s.nodes.target > 0 && s.boxes.length > 0")
         return self
-
 
     def reload(self) -> Viewer:
         """Loads the page around again, as F5 does, and waits until a graph is open in the new frame."""
