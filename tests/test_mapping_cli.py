@@ -71,7 +71,7 @@ def test_lint_counts_over_all_ranks(tmp_path, capsys) -> None:
 def test_lint_refuses_a_class_that_no_rank_has(tmp_path, capsys) -> None:
     path = write(tmp_path, "TransfomerLayer: {self_attention: self_attn}\n")
     code, _, err = run(capsys, "lint", path, *SIDES)
-    assert code == 2 and err == (f"graph-mapping: {path}, line 1, column 1: class 'TransfomerLayer' does not occur on the target side: "
+    assert code == 2 and err == (f"graph-mapping: {path}, line 1, column 1: class 'TransfomerLayer' occurs on neither side: "
                                  "did you mean 'TransformerLayer'?\n")
 
 

@@ -47,7 +47,7 @@ def test_a_rule_takes_a_module_from_one_of_the_same_name_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("Blok: {x: y}", "map.yaml, line 1, column 1: class 'Blok' does not occur on the target side: did you mean 'Block'?"),
+    ("Blok: {x: y}", "map.yaml, line 1, column 1: class 'Blok' occurs on neither side: did you mean 'Block'?"),
     ("Golden: {x: y}", "map.yaml, line 1, column 1: class 'Golden' does not occur on the target side, but on the golden side: if the file "
                        "is written for the other direction, add 'invert: true'"),
     ("scopes: [{path: net.blok, rules: {x: y}}]",

@@ -104,7 +104,8 @@ def match_by_mapping(target: Tree, golden: Tree, mapping: MappingFile, taken_tar
     result_target, result_golden = (other, mine) if mapping.invert else (mine, other)
     order = np.argsort(result_target, kind="stable")
     exact, evidence, texts = _evidence(mapping, conversion, source_tree, destination_tree, mine[order], other[order], origin[order])
-    unknown = [] if mapping.optional else unknown_scopes(mapping, conversion, source_tree, source_levels, destination_levels)
+    unknown = [] if mapping.optional else unknown_scopes(
+        mapping, conversion, source_tree, source_levels, destination_tree, destination_levels)
     warnings = claims.warnings + unhit_rules(mapping, hits, unknown, conversion, source_tree, source_levels, destination_levels)
     aliases, alias_warnings = parameter_aliases(mapping, source_levels, destination_levels, claims)
     return MappingMatch(

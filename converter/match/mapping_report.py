@@ -41,12 +41,10 @@ def refuse_unknown(mapping: MappingFile, found: Sequence[Sequence[Unknown]]) -> 
             raise error_at(mapping.name, unknown.line, unknown.column, unknown.message)
 
 
-def unknown_scopes(mapping: MappingFile, conversion: Conversion, tree: Tree, levels: Levels, other: Levels) -> list[Unknown]:
+def unknown_scopes(mapping: MappingFile, conversion: Conversion, tree: Tree, levels: Levels, other_tree: Tree, other: Levels) -> list[Unknown]:
     """Scopes whose class or path does not occur on the source side, one entry a scope."""
-    modules = tree.label[tree.kind == NodeKind.MODULE]
-    known = {levels.type_of(level) for level in range(1, levels.count)} | {ROOT_SCOPE}
-    known |= {tree.labels[label] for label in set(modules.tolist())}
-    elsewhere = {other.type_of(level) for level in range(1, other.count)}
+    known = _scope_names(tree, levels) | {ROOT_SCOPE}
+    elsewhere = _scope_names(other_tree, other)
     found: dict[tuple[int, int], Unknown] = {}
     for rule in mapping.rules:
         scope = rule.scope
@@ -54,10 +52,12 @@ def unknown_scopes(mapping: MappingFile, conversion: Conversion, tree: Tree, lev
             continue
         text = ""
         if scope.class_name and scope.class_name not in known:
-            here = message(
-                "mapping.no_class", "class '{name}' does not occur on the {side} side", name=scope.class_name, side=side(mapping)
-            )
-            text = _other_direction(here, mapping) if scope.class_name in elsewhere else with_suggestion(here, scope.class_name, known)
+            if scope.class_name in elsewhere:
+                text = _other_direction(message("mapping.no_class", "class '{name}' does not occur on the {side} side",
+                                                name=scope.class_name, side=side(mapping)), mapping)
+            else:
+                text = with_suggestion(message("mapping.no_class_anywhere", "class '{name}' occurs on neither side",
+                                               name=scope.class_name), scope.class_name, known)
         elif scope.path is not None and (scope.path_text, scope.class_name) not in conversion.found.covered:
             text = with_suggestion(
                 message("mapping.no_path", "path '{path}' does not occur on the {side} side", path=scope.path_text, side=side(mapping)),
@@ -65,6 +65,11 @@ def unknown_scopes(mapping: MappingFile, conversion: Conversion, tree: Tree, lev
         if text:
             found[scope.line, scope.column] = Unknown(scope.line, scope.column, text)
     return list(found.values())
+
+
+def _scope_names(tree: Tree, levels: Levels) -> set[str]:
+    modules = tree.label[tree.kind == NodeKind.MODULE]
+    return {levels.type_of(level) for level in range(1, levels.count)} | {tree.labels[label] for label in set(modules.tolist())}
 
 
 def _other_direction(here: str, mapping: MappingFile) -> str:

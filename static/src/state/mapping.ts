@@ -17,6 +17,8 @@ export const draft = signal('');
 export const draftName = signal('mapping.yaml');
 /** What the draft would do; null while it is not known. */
 export const effectOfDraft = signal<Rematched | null>(null);
+/** The last draft that could be tried: its text, and what it would do. It stays while a newer one is refused. */
+const lastTried = signal<{ readonly text: string; readonly effect: Rematched } | null>(null);
 export const draftProblem = signal<LocalText | null>(null);
 export const previewing = signal(false);
 export const templates = signal<readonly Template[] | null>(null);
@@ -39,11 +41,19 @@ export const nameInForce = computed<string>(() => {
   return name.split(/[\\/]/).pop() ?? '';
 });
 
-/** Rules with hits: of the draft where its effect is known, else of what is in force. */
-export const rules = computed<readonly RuleHits[]>(() => {
-  if (effectOfDraft.value) return effectOfDraft.value.rules;
-  if (answer.value) return answer.value.rules;
-  return stored.value?.summary.mapping?.rules ?? [];
+/** Rules with hits, as they are shown. */
+export interface ShownRules {
+  readonly of: 'draft' | 'lastTried' | 'inForce'; // the last two while the draft is refused
+  readonly text: string; // that their lines count in
+  readonly rules: readonly RuleHits[];
+  readonly effect: Rematched | null; // that says more about them
+}
+
+/** Of the draft where its effect is known, else of the last one that could be tried, else of what is in force. */
+export const shownRules = computed<ShownRules>(() => {
+  const tried = lastTried.value;
+  if (tried) return { of: effectOfDraft.value ? 'draft' : tried.text === textInForce.value ? 'inForce' : 'lastTried', text: tried.text, rules: tried.effect.rules, effect: tried.effect };
+  return { of: draftProblem.value ? 'inForce' : 'draft', text: textInForce.value, rules: answer.value?.rules ?? stored.value?.summary.mapping?.rules ?? [], effect: answer.value };
 });
 
 export const changedDraft = computed(() => draft.value !== textInForce.value);
@@ -72,15 +82,21 @@ export async function look(): Promise<void> {
   if (!open?.golden || exported.value) return;
   previewing.value = true;
   try {
-    const found = await preview({ ...inForce.value, mapping: choiceOf(draft.value), matches: marks.value.matches });
+    const text = draft.value;
+    const found = await preview({ ...inForce.value, mapping: choiceOf(text), matches: marks.value.matches });
     if (mine === attempt && stored.value === open) {
-      effectOfDraft.value = found;
-      draftProblem.value = null;
+      batch(() => {
+        effectOfDraft.value = found;
+        lastTried.value = { text, effect: found };
+        draftProblem.value = null;
+      });
     }
   } catch (problem) {
     if (mine !== attempt) return;
-    effectOfDraft.value = null;
-    draftProblem.value = problemText(problem);
+    batch(() => {
+      effectOfDraft.value = null;
+      draftProblem.value = problemText(problem);
+    });
   } finally {
     if (mine === attempt) previewing.value = false;
   }
@@ -139,6 +155,7 @@ export function followMapping(): void {
         draft.value = text;
         draftName.value = nameInForce.peek() || 'mapping.yaml';
         effectOfDraft.value = null;
+        lastTried.value = null;
       }
     });
     shown = text;
@@ -151,6 +168,7 @@ export function followMapping(): void {
       draft.value = open?.summary.mapping?.text ?? '';
       draftName.value = open?.summary.mapping?.name.split(/[\\/]/).pop() || 'mapping.yaml';
       effectOfDraft.value = null;
+      lastTried.value = null;
       draftProblem.value = null;
       previewing.value = false;
     });

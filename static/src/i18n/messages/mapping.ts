@@ -31,6 +31,7 @@ export const mappingMessages = {
   'mapping.needs_layout': "'{key}' 需配合布局使用：请加上 'layout: per_group' 或 'layout: per_shard'",
   'mapping.no_block': '{wanted}，而此处是{found}',
   'mapping.no_class': "{side}没有类 '{name}'",
+  'mapping.no_class_anywhere': "两侧都没有类 '{name}'",
   'mapping.no_classes': "映射文件由类及其规则组成：先写 '类名:'，其下写 '名称: 对应名称'",
   'mapping.no_counterpart': "缺少 '{source}' 的对应名称：请写名称；没有对应时写 []",
   'mapping.no_hit': "{name}：没有任何规则命中：该文件是否适用于这两侧，方向是否正确？（'invert: true' 可反转方向）",

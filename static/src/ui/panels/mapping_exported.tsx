@@ -3,11 +3,11 @@ import { formatCount } from '../../core/format';
 import type { Graph } from '../../core/types';
 import { t } from '../../i18n';
 import { panel, query } from '../../state/app';
-import { nameInForce, rules, textInForce } from '../../state/mapping';
+import { nameInForce, shownRules, textInForce } from '../../state/mapping';
 import { download, fileName } from '../download';
 
 function RuleTable() {
-  const all = rules.value;
+  const all = shownRules.value.rules;
   return (
     <>
       <p class="dim">{t('mapping.ruleCount', { count: all.length, unused: all.filter((rule) => rule.hits === 0).length })}</p>

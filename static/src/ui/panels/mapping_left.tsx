@@ -5,9 +5,10 @@ import { SIDES, type Graph, type SideName } from '../../core/types';
 import { t } from '../../i18n';
 import { select } from '../../state/actions';
 import { panel, query } from '../../state/app';
-import { effectOfDraft, previewing } from '../../state/mapping';
+import { previewing, shownRules } from '../../state/mapping';
 import type { LeftOver } from '../../state/rematch';
 import { findNode } from '../../state/url';
+import { ShownInstead } from './mapping_rules';
 
 const MOST = 60;
 
@@ -39,10 +40,11 @@ function LeftOf({ open, side, left }: { readonly open: Graph; readonly side: Sid
 }
 
 export function Left({ open }: { readonly open: Graph }) {
-  const effect = effectOfDraft.value;
+  const { effect } = shownRules.value;
   if (!effect) return <p class="dim">{previewing.value ? t('mapping.looking') : ''}</p>;
   return (
     <>
+      <ShownInstead />
       {SIDES.map((side) => (
         <LeftOf key={side} open={open} side={side} left={effect.left[side]} />
       ))}

@@ -2,10 +2,11 @@
 import { computed, signal } from '@preact/signals';
 import { formatCount } from '../../core/format';
 import { addRule, changeRule, isPlainRule, placeIn, removeRule } from '../../core/mapping_text';
+import { messagesByPlace } from '../../core/rule_messages';
 import { ruleOfPair } from '../../core/rule_of_pair';
 import { say, t } from '../../i18n';
 import { graph, names, selection } from '../../state/app';
-import { draft, edit, effectOfDraft, previewing, rules } from '../../state/mapping';
+import { draft, edit, previewing, shownRules } from '../../state/mapping';
 import { stored, type Rematched, type RuleHits } from '../../state/rematch';
 import { showLine } from './mapping_tabs';
 
@@ -91,6 +92,41 @@ export function RuleMessage({ item }: { readonly item: Rematched['messages'][num
   );
 }
 
+type Message = Rematched['messages'][number];
+
+/** What the matching said of one rule or class, right below it. */
+function Said({ messages }: { readonly messages: readonly Message[] }) {
+  return (
+    <>
+      {messages.map((item, i) => (
+        <p key={i} class="problem rule-problem">
+          <RuleMessage item={item} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Hits({ rule }: { readonly rule: RuleHits }) {
+  return (
+    <span class="number" title={t('mapping.hits', { count: rule.hits })}>
+      {rule.hits === 0 ? t('mapping.unused') : formatCount(rule.hits)}
+    </span>
+  );
+}
+
+/** A rule of another text than the draft: its line means nothing there, so that it cannot be changed. */
+function FixedRule({ rule }: { readonly rule: RuleHits }) {
+  return (
+    <li class={rule.hits === 0 ? 'rule unused' : 'rule'}>
+      <span class="rule-words">
+        <code>{rule.source}</code> <span class="dim">→</span> <code>{rule.target}</code>
+      </span>
+      <Hits rule={rule} />
+    </li>
+  );
+}
+
 function RuleRow({ rule }: { readonly rule: RuleHits }) {
   const plain = isPlainRule(draft.value, rule.line);
   const startChange = (): void => {
@@ -106,9 +142,7 @@ function RuleRow({ rule }: { readonly rule: RuleHits }) {
       <button class="link rule-words" title={t('mapping.edit')} onClick={startChange}>
         <code>{rule.source}</code> <span class="dim">→</span> <code>{rule.target}</code>
       </button>
-      <span class="number" title={t('mapping.hits', { count: rule.hits })}>
-        {rule.hits === 0 ? t('mapping.unused') : formatCount(rule.hits)}
-      </span>
+      <Hits rule={rule} />
       <button class="tool small" aria-label={t('mapping.showLine', { line: rule.line })} title={t('mapping.showLine', { line: rule.line })} onClick={() => showLine(rule.line)}>
         ¶
       </button>
@@ -119,25 +153,49 @@ function RuleRow({ rule }: { readonly rule: RuleHits }) {
   );
 }
 
+/** Says whose rules are shown while the draft is refused. */
+export function ShownInstead() {
+  const { of } = shownRules.value;
+  if (of === 'draft') return null;
+  return (
+    <p class="notice-box" role="status">
+      {t(of === 'inForce' ? 'mapping.shownInForce' : 'mapping.shownLastTried')}
+    </p>
+  );
+}
+
 export function Rules() {
-  const all = rules.value;
+  const { of, text, rules: all, effect } = shownRules.value;
   const scopes = [...new Set(all.map((rule) => rule.scope))];
   const unused = all.filter((rule) => rule.hits === 0).length;
-  const messages = effectOfDraft.value?.messages ?? [];
+  const messages = effect?.messages ?? [];
+  const { ofRule, ofScope } = messagesByPlace(text, all, messages);
+  const fixed = text !== draft.value;
   return (
     <>
-      {all.length > 0 ? <p class="dim">{t('mapping.ruleCount', { count: all.length, unused })}</p> : <p class="dim">{draft.value.trim() === '' ? t('mapping.noRules') : previewing.value ? t('mapping.looking') : ''}</p>}
+      <ShownInstead />
+      {all.length > 0 ? (
+        <p class="dim">{t('mapping.ruleCount', { count: all.length, unused })}</p>
+      ) : (
+        <p class="dim">{of !== 'draft' || draft.value.trim() === '' ? t('mapping.noRules') : previewing.value ? t('mapping.looking') : ''}</p>
+      )}
       {scopes.map((scope) => (
         <section key={scope}>
           <h3>
             <code>{scope}</code>
           </h3>
+          <Said messages={ofScope.get(scope) ?? []} />
           <ul class="rules">
             {all
               .filter((rule) => rule.scope === scope)
-              .map((rule) => (
-                <RuleRow key={`${rule.line}|${rule.source}`} rule={rule} />
-              ))}
+              .flatMap((rule) => [
+                fixed ? <FixedRule key={`${rule.line}|${rule.source}`} rule={rule} /> : <RuleRow key={`${rule.line}|${rule.source}`} rule={rule} />,
+                ofRule.has(rule.line) ? (
+                  <li key={`said|${rule.line}|${rule.source}`}>
+                    <Said messages={ofRule.get(rule.line) ?? []} />
+                  </li>
+                ) : null,
+              ])}
           </ul>
         </section>
       ))}
