@@ -27,7 +27,7 @@ def get_matches(request: Request, finder: RunFinder) -> Response:
 def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> Response:
     """Replaces the file; 409 with what it holds now where somebody else has changed it since it was read."""
     body = json_of(request, served_as)
-    _, graph = graph_of(body, finder)
+    run, graph = graph_of(body, finder)
     revision = text_of(body, "revision")
     if not can_write(graph.path):
         raise RequestProblem(texts.READ_ONLY, 403)
@@ -37,6 +37,8 @@ def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> R
         return json_response(request, {"error": texts.MATCHES_CHANGED.as_json(), **_as_json(conflict.current, True)}, 409)
     except UserError as problem:
         raise RequestProblem(texts.of_error(problem, "matches"), 422) from None
+    except FileNotFoundError:  # deleted just now
+        raise RequestProblem(texts.gone(run.name), 404) from None
     except OSError as problem:
         raise RequestProblem(texts.cannot_write(problem.strerror or str(problem)), 403) from None
     return json_response(request, _as_json(content, True))

@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 from werkzeug.wrappers import Request
 
+from converter.graphfile.source import is_remote
 from tb_graph_ascend.run_finder import RunFinder
 from tb_graph_ascend.runs import Graph, Run
-from tb_graph_ascend.texts import FOREIGN_PAGE, NOT_JSON, Problem, bad_parameter, foreign_host, no_such_graph, no_such_run
+from tb_graph_ascend.texts import FOREIGN_PAGE, NOT_JSON, Problem, bad_parameter, foreign_host, gone, no_such_graph, no_such_run
 
 ALLOWED_HOSTS = "TB_GRAPH_ASCEND_ALLOWED_HOSTS"  # environment variable: further names of this server, separated by commas
 
@@ -51,6 +52,8 @@ def graph_of(parameters: Any, finder: RunFinder) -> tuple[Run, Graph]:
     graph = run.graph(step, rank)
     if graph is None:
         raise RequestProblem(no_such_graph(name, step, rank), 404)
+    if not is_remote(graph.path) and not os.path.lexists(graph.path):
+        raise RequestProblem(gone(name), 404)  # the list of runs is of a moment ago
     return run, graph
 
 

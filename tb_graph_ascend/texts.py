@@ -58,6 +58,13 @@ def no_such_graph(run: str, step: int, rank: int) -> Problem:
                    f"运行 \"{run}\" 中没有 step {step}、rank {rank} 的图。")
 
 
+def gone(run: str) -> Problem:
+    return Problem("gone",
+                   f"Run \"{run}\" is not there any more: it was deleted, moved or renamed. Reload the list of runs; "
+                   "what was matched or marked here can be downloaded as a file.",
+                   f"运行 \"{run}\" 已不存在：可能已被删除、移动或重命名。请刷新列表；在此处所做的匹配与标记可下载为文件。")
+
+
 def changed(file: str) -> Problem:
     return Problem("changed",
                    f"{file} was written anew since the page was opened. Reload the graph.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 
 import pytest
@@ -210,6 +211,29 @@ def test_a_directory_that_cannot_be_written_says_so_before_anybody_works(server,
     answer = post(server, NO_FILE)
     assert answer.status_code == 403 and body(answer)["error"]["code"] == "read_only"
     assert not os.path.exists(graph.replace(".pb", ".matches.yaml"))
+
+
+@pytest.mark.parametrize("renamed", [True, False])
+def test_a_run_that_is_gone_while_it_is_open_is_told_as_that(server, graph, tmp_path, renamed):
+    revision = body(server.request("/matches", query=graph_query()))["revision"]
+    run = os.path.dirname(os.path.dirname(graph))
+    if renamed:
+        os.rename(run, run + "_old")
+    else:
+        shutil.rmtree(run)
+    for answer in (post(server, revision), server.request("/matches", query=graph_query())):
+        error = body(answer)["error"]
+        assert answer.status_code == 404 and error["code"] == "gone"
+        assert "not there any more: it was deleted, moved or renamed" in error["en"] and "downloaded as a file" in error["en"]
+    assert not os.path.exists(run)
+
+
+def test_a_run_that_goes_while_it_is_written_is_told_as_that(server, graph, monkeypatch):
+    def write(*_):
+        raise FileNotFoundError(2, "No such file or directory")
+    monkeypatch.setattr("tb_graph_ascend.edit_matches.write_matches", write)
+    answer = post(server, NO_FILE)
+    assert answer.status_code == 404 and body(answer)["error"]["code"] == "gone"
 
 
 def test_entries_that_are_no_matches_are_refused(server):

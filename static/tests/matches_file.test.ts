@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { historyOf, changed, marksOf, NO_MARKS, rebased, undone, type Marks } from '../src/core/marks';
+import { foreignChanges, historyOf, changed, marksOf, NO_MARKS, rebased, undone, type Marks } from '../src/core/marks';
 import { MatchesFile, type Kept } from '../src/state/matches_file';
 import { SourceError, type Source } from '../src/wire/source';
 
@@ -11,7 +11,7 @@ const problem = (code: string): SourceError => new SourceError({ en: code, zh: c
 /** A server with one file, slow enough for something to happen meanwhile. */
 function server(first: Marks = NO_MARKS) {
   let revision = 1;
-  const state = { file: first, failing: [] as string[], posts: 0, writable: true };
+  const state = { file: first, failing: [] as string[], lost: [] as string[], posts: 0, writable: true };
   const request = async (_route: string, _parameters: unknown, body?: unknown): Promise<unknown> => {
     await new Promise((done) => setTimeout(done, 5));
     const code = state.failing.shift();
@@ -21,6 +21,8 @@ function server(first: Marks = NO_MARKS) {
       if ((body as { revision: string }).revision !== String(revision)) throw problem('matches_changed');
       state.file = marksOf(body as Marks);
       revision++;
+      const cut = state.lost.shift();
+      if (cut) throw problem(cut);
     }
     return { ...state.file, revision: String(revision), writable: state.writable };
   };
@@ -33,13 +35,14 @@ function server(first: Marks = NO_MARKS) {
 
 function open(source: Source) {
   const seen = { kept: 'unknown' as Kept, problems: [] as unknown[] };
+  const foreign: string[] = [];
   const file = new MatchesFile(source, KEY, {
     kept: (where) => (seen.kept = where),
     saving: () => undefined,
     failed: (why) => (seen.problems = why === null ? [] : [why]),
-    joined: () => undefined,
+    joined: (base, theirs) => void foreign.push(...foreignChanges(base, theirs).map((entry) => ('nodes' in entry ? entry.nodes : '?'))),
   });
-  return { file, seen };
+  return { file, seen, foreign };
 }
 
 function browser(): Map<string, string> {
@@ -123,6 +126,75 @@ describe('the file of matches', () => {
     await vi.advanceTimersByTimeAsync(6000);
     expect(nodes(state.file)).toEqual(['a']);
     expect(seen.kept).toBe('file');
+  });
+
+  it.each(['unreachable', '502'])('takes what it wrote itself for its own where the answer was lost (%s)', async (code) => {
+    const { state, source } = server(mark('old'));
+    const { file, foreign } = open(source);
+    await file.read();
+    state.lost = [code];
+    file.keep(mark('old', 'mine'));
+    await rest();
+    file.keep(mark('old', 'mine', 'next'));
+    await rest();
+    expect(nodes(state.file)).toEqual(['old', 'mine', 'next']);
+    expect(foreign).toEqual([]);
+  });
+
+  it('tells what another wrote on top of an own change whose answer was lost, and that alone', async () => {
+    const { state, other, source } = server();
+    const { file, foreign } = open(source);
+    await file.read();
+    state.lost = ['unreachable'];
+    file.keep(mark('mine'));
+    await rest();
+    other(mark('mine', 'theirs'));
+    file.keep(mark('mine', 'next'));
+    await rest();
+    expect(nodes(state.file)).toEqual(['mine', 'theirs', 'next']);
+    expect(foreign).toEqual(['theirs']);
+  });
+
+  it('takes back a change whose answer was lost', async () => {
+    const { state, source } = server();
+    const { file, foreign } = open(source);
+    await file.read();
+    state.lost = ['unreachable'];
+    file.keep(mark('mine'));
+    await rest();
+    expect(nodes(state.file)).toEqual(['mine']);
+    file.keep(mark());
+    await rest();
+    expect(nodes(state.file)).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+
+  it('does not take an equal entry of somebody else for its own', async () => {
+    const { state, other, source } = server();
+    const { file, foreign } = open(source);
+    await file.read();
+    state.failing = ['unreachable'];
+    file.keep({ ...NO_MARKS, triage: [{ nodes: 'a', side: 'target', verdict: 'expected', author: 'me', time: '2026-01-01T00:00:00Z' }] });
+    await rest();
+    other({ ...NO_MARKS, triage: [{ nodes: 'a', side: 'target', verdict: 'expected', author: 'she', time: '2026-01-01T00:00:07Z' }] });
+    file.keep({ ...NO_MARKS, triage: [{ nodes: 'b', side: 'target', verdict: 'expected' }] });
+    await rest();
+    expect(foreign).toEqual(['a']);
+  });
+
+  it.each(['gone', 'no_such_run', 'no_such_graph'])('stays in the browser where the run is not there any more (%s)', async (code) => {
+    const kept = browser();
+    const { state, source } = server();
+    const { file, seen } = open(source);
+    await file.read();
+    state.failing = [code];
+    file.keep(mark('a'));
+    await rest();
+    expect([seen.kept, seen.problems.length, kept.size]).toEqual(['gone', 1, 1]);
+    file.keep(mark('a', 'b')); // it has come back
+    await rest();
+    expect([seen.kept, seen.problems.length, kept.size]).toEqual(['file', 0, 0]);
+    expect(nodes(state.file)).toEqual(['a', 'b']);
   });
 
   it('is left alone where nothing can be written', async () => {

@@ -142,6 +142,22 @@ export function foreignChanges(base: Marks, theirs: Marks): (MatchEntry | Triage
   return theirs.mapping === null || sameMapping(base.mapping, theirs.mapping) ? entries : [...entries, theirs.mapping];
 }
 
+type Entry = MatchEntry | TriageEntry;
+
+/** An entry with who made it and when: what two people did alike is not taken for one of them. */
+function exactly(entry: Entry): string {
+  return JSON.stringify([identity(entry), entry.author ?? '', entry.time ?? '']);
+}
+
+/** Whether `there` is what writing `sent` onto `base` has led to, perhaps with what others changed since. */
+export function holdsChange(base: Marks, sent: Marks, there: Marks): boolean {
+  const all = (marks: Marks): Set<string> => new Set([...marks.matches, ...marks.triage].map(exactly));
+  const [before, wrote, found] = [all(base), all(sent), all(there)];
+  for (const entry of wrote) if (!before.has(entry) && !found.has(entry)) return false;
+  for (const entry of before) if (!wrote.has(entry) && found.has(entry)) return false;
+  return sameMapping(base.mapping, sent.mapping) || sameMapping(sent.mapping, there.mapping);
+}
+
 export function equalMarks(a: Marks, b: Marks): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

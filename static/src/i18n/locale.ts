@@ -12,3 +12,8 @@ export function browserLocale(): Locale {
   }
   return globalThis.navigator?.language?.toLowerCase().startsWith('zh') ? 'zh' : 'en';
 }
+
+/** The language of dates: the viewer's, in the way of the country that the browser knows for it. */
+export function languageTag(locale: Locale, wanted: readonly string[] = globalThis.navigator?.languages ?? []): string {
+  return wanted.find((tag) => tag.toLowerCase().split('-')[0] === locale) ?? (locale === 'zh' ? 'zh-CN' : 'en');
+}

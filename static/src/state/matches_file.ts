@@ -2,7 +2,7 @@
  * The file of matches and marks beside one graph. One change is written after the other, also after another graph was opened; changes of two
  * writers are joined; what cannot be written stays in the browser until it can.
  */
-import { equalMarks, joined, marksOf, NO_MARKS, type Marks } from '../core/marks';
+import { equalMarks, holdsChange, joined, marksOf, NO_MARKS, type Marks } from '../core/marks';
 import type { GraphKey } from '../core/types';
 import { SourceError, type Source } from '../wire/source';
 import { forgetInBrowser, fromBrowser, keepInBrowser } from './browser_copy';
@@ -13,8 +13,8 @@ export interface MatchesAnswer extends Marks {
   readonly writable: boolean;
 }
 
-/** Where changes are: in the file, in this browser alone, in this browser until they can be written; or not known (yet). */
-export type Kept = 'file' | 'browser' | 'waiting' | 'unknown';
+/** Where changes are: in the file, in this browser alone, in this browser until they can be written or because the run is gone; or not known (yet). */
+export type Kept = 'file' | 'browser' | 'waiting' | 'gone' | 'unknown';
 
 export interface Listener {
   kept(where: Kept): void;
@@ -27,6 +27,12 @@ export interface Listener {
 const TRIES = 5; // somebody else may write again and again
 const AGAIN = 5000; // milliseconds until a server that did not answer is asked again
 
+/** Without an answer of the server itself: what was sent may have been written all the same. */
+const NO_ANSWER = /^(unreachable|5\d\d)$/;
+
+/** The run was deleted or renamed while it was open. */
+const GONE: ReadonlySet<string> = new Set(['gone', 'no_such_run', 'no_such_graph']);
+
 function codeOf(problem: unknown): string {
   return problem instanceof SourceError ? problem.code : '';
 }
@@ -35,6 +41,7 @@ export class MatchesFile {
   private onDisk: Marks = NO_MARKS; // what the file held when it was last read or written
   private revision = 'none';
   private wanted: Marks = NO_MARKS;
+  private unanswered: Marks[] = []; // what was sent since then without an answer: it may have been written all the same
   private writes = true; // false: nothing can be written there
   private queue: Promise<unknown> = Promise.resolve();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -100,7 +107,7 @@ export class MatchesFile {
     } catch (problem) {
       this.writes = codeOf(problem) !== 'read_only';
       keepInBrowser(this.key, this.wanted, this.onDisk);
-      this.listener.kept(this.writes ? 'waiting' : 'browser');
+      this.listener.kept(GONE.has(codeOf(problem)) ? 'gone' : this.writes ? 'waiting' : 'browser');
       this.listener.failed(problem);
       if (codeOf(problem) === 'unreachable') this.timer = setTimeout(() => this.next(), AGAIN);
     } finally {
@@ -110,27 +117,31 @@ export class MatchesFile {
 
   private async send(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      if (equalMarks(this.wanted, this.onDisk)) return; // a later change was written together with an earlier one
+      if (this.unanswered.length === 0 && equalMarks(this.wanted, this.onDisk)) return; // a later change was written together with an earlier one
+      const sent = this.wanted;
       try {
-        const answer = await this.from.request<MatchesAnswer>('matches', {}, { ...this.key, revision: this.revision, ...this.wanted });
+        const answer = await this.from.request<MatchesAnswer>('matches', {}, { ...this.key, revision: this.revision, ...sent });
         this.revision = answer.revision;
         this.onDisk = marksOf(answer);
+        this.unanswered = [];
         return;
       } catch (problem) {
+        if (NO_ANSWER.test(codeOf(problem))) this.unanswered.push(sent);
         if (codeOf(problem) !== 'matches_changed' || attempt === TRIES) throw problem;
       }
       await this.join();
     }
   }
 
-  /** Somebody else has written: both changes are joined. */
+  /** The file is another one than was read: both changes are joined. Where it holds what was sent from here, that was no other's. */
   private async join(): Promise<void> {
     const answer = await this.from.request<MatchesAnswer>('matches', { ...this.key });
-    const base = this.onDisk;
     const theirs = marksOf(answer);
+    const base = this.unanswered.filter((sent) => holdsChange(this.onDisk, sent, theirs)).at(-1) ?? this.onDisk;
     this.wanted = joined(base, this.wanted, theirs);
     this.onDisk = theirs;
     this.revision = answer.revision;
-    this.listener.joined(base, theirs);
+    this.unanswered = [];
+    if (!equalMarks(base, theirs)) this.listener.joined(base, theirs);
   }
 }

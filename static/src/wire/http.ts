@@ -46,17 +46,26 @@ async function ask(route: string, parameters: Record<string, string | number>, i
   return response;
 }
 
+/** The body of an answer; a connection may break behind its first bytes. */
+async function jsonOf<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch {
+    throw new SourceError(UNREACHABLE, 'unreachable');
+  }
+}
+
 function keyParameters(key: GraphKey): Record<string, string | number> {
   return { run: key.run, step: key.step, rank: key.rank };
 }
 
 export class HttpSource implements Source {
   async runs(): Promise<RunList> {
-    return (await (await ask('runs', {})).json()) as RunList;
+    return jsonOf(await ask('runs', {}));
   }
 
   async index(key: GraphKey): Promise<GraphIndex> {
-    return (await (await ask('graph', keyParameters(key))).json()) as GraphIndex;
+    return jsonOf(await ask('graph', keyParameters(key)));
   }
 
   async section(key: GraphKey, name: string, version: string, signal?: AbortSignal): Promise<Uint8Array> {
@@ -66,6 +75,6 @@ export class HttpSource implements Source {
 
   async request<T>(route: string, parameters: Record<string, string | number>, body?: unknown): Promise<T> {
     const init = body === undefined ? undefined : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-    return (await (await ask(route, parameters, init)).json()) as T;
+    return jsonOf(await ask(route, parameters, init));
   }
 }

@@ -2,14 +2,15 @@
 import type { Graph } from '../../core/types';
 import { equalMarks, marksAsYaml, NO_MARKS } from '../../core/marks';
 import { local, t } from '../../i18n';
-import { exported } from '../../state/app';
+import { languageTag } from '../../i18n/locale';
+import { exported, locale } from '../../state/app';
 import { author, failure, kept, marks, saving, setAuthor } from '../../state/marks';
 import { download, fileName } from '../download';
 
 /** Who made an entry, and when. */
 export function when(entry: { readonly author?: string; readonly time?: string }): string {
   const time = entry.time ? new Date(entry.time) : null;
-  const text = time && !Number.isNaN(time.getTime()) ? time.toLocaleString() : (entry.time ?? '');
+  const text = time && !Number.isNaN(time.getTime()) ? time.toLocaleString(languageTag(locale.value)) : (entry.time ?? '');
   return [entry.author ?? '', text].filter(Boolean).join(' · ');
 }
 
@@ -25,6 +26,7 @@ export function AuthorField() {
 function place(open: Graph): string {
   if (saving.value) return t('matches.saving');
   if (kept.value === 'file') return t('matches.keptFile', { file: `rank${open.key.rank}.matches.yaml` });
+  if (kept.value === 'gone') return t('matches.gone');
   if (kept.value === 'waiting') return t('matches.waiting');
   if (kept.value === 'unknown') return '';
   return t(exported.value ? 'matches.keptHere' : 'matches.keptBrowser');
