@@ -67,6 +67,8 @@ describe('query language', () => {
     ['is:foo', 'value', 'introduced, parameter'],
     ['eror>1', 'key', 'error'],
     ['statsu:error', 'key', 'status'],
+    ['clas:Linear', 'key', 'class'],
+    ['foo>1', 'noNumber', 'error, input'],
     ['error>x', 'number', ''],
     ['error>', 'number', ''],
   ])('says what is wrong with %s and what was meant', (text, code, hint) => {
@@ -74,6 +76,14 @@ describe('query language', () => {
     expect(problem.code).toBe(code);
     expect(problem.hint.startsWith(hint)).toBe(true);
     expect(terms(text)).toEqual([]);
+  });
+
+  it('looks for a word with a colon in names where no key is near, and names all keys', () => {
+    expect(terms('foo:bar')).toMatchObject([{ kind: 'name', pattern: { literal: 'foo:bar' } }]);
+    const [problem] = problems('foo:bar');
+    expect(problem.code).toBe('noKey');
+    for (const key of ['is', 'side', 'status', 'cause', 'how', 'in', 'class', 'dtype', 'error', 'norm_err', 'cosine']) expect(problem.hint.split(', ')).toContain(key);
+    expect(problems('aten::add')).toEqual([]);
   });
 
   it('never throws, whatever is typed', () => {
@@ -84,7 +94,7 @@ describe('query language', () => {
 
   it('does not take words of the language of objects for its own', () => {
     expect(terms('constructor>1')).toEqual([]);
-    expect(problems('constructor>1')[0].code).toBe('key');
+    expect(problems('constructor>1')[0].code).toBe('noNumber');
     expect(problems('is:toString')[0].code).toBe('value');
   });
 });

@@ -83,6 +83,8 @@ export type ChoiceField = keyof typeof CHOICES;
 /** `key:text` with any text: a reason's id, a data type, a class. */
 const TEXTS = ['reason', 'dtype', 'class', 'path'] as const;
 export type TextField = (typeof TEXTS)[number];
+/** What may stand before a colon, under the names that help and examples use. */
+const KEYS: readonly string[] = ['is', ...Object.keys(CHOICES), 'in', ...TEXTS, ...NUMBERS];
 const KEY_ALIASES: Readonly<Record<string, string>> = { direction: 'dir', type: 'class', matched_by: 'how', in: 'path', under: 'path' };
 const VALUE_ALIASES: Readonly<Record<string, string>> = {
   fail: 'error', failed: 'error', passed: 'pass', not_comparable: 'incomparable', normalized: 'normalised', params: 'parameter',
@@ -107,7 +109,7 @@ export type Term = Place &
 export interface QueryProblem {
   readonly from: number;
   readonly to: number;
-  readonly code: 'key' | 'value' | 'number' | 'expression' | 'quote' | 'operator';
+  readonly code: 'key' | 'noKey' | 'noNumber' | 'value' | 'number' | 'expression' | 'quote' | 'operator';
   readonly word: string;
   readonly hint: string; // what was probably meant, or what is possible
 }
@@ -174,6 +176,17 @@ function close(a: string, b: string): number {
   return row[b.length];
 }
 
+const MOST_NEAR = 3;
+
+/** Keys that a word was probably meant to be: those that it begins, else the ones with the fewest letters changed; of a short word one letter. */
+function nearestKeys(word: string): string[] {
+  const begins = KEYS.filter((item) => word !== '' && item.startsWith(word));
+  if (begins.length > 0) return begins;
+  const limit = word.length > 4 ? 2 : 1;
+  const best = Math.min(...KEYS.map((item) => close(word, item)));
+  return best <= limit ? KEYS.filter((item) => close(word, item) === best) : [];
+}
+
 function nearest(word: string, known: readonly string[]): string {
   const begins = known.filter((item) => word !== '' && item.startsWith(word));
   if (begins.length > 0) return begins.join(', ');
@@ -229,7 +242,9 @@ function compared(word: Word, place: Place, problem: Report): Term | 'problem' |
   if (!found) return null;
   const field = fieldOf(found[1]);
   if (!field) {
-    problem('key', found[1], nearest(found[1].toLowerCase(), NUMBERS));
+    const near = nearestKeys(found[1].toLowerCase()).filter((key) => (NUMBERS as readonly string[]).includes(key));
+    if (near.length > 0 && near.length <= MOST_NEAR) problem('key', found[1], near.join(', '));
+    else problem('noNumber', found[1], NUMBERS.join(', '));
     return 'problem';
   }
   const value = numberOf(found[3]);
@@ -284,12 +299,12 @@ function keyed(word: Word, place: Place, problem: Report): Term | 'problem' | nu
     return { ...place, kind: 'number', field, low: low ?? -Infinity, high: high ?? Infinity, lowOpen: false, highOpen: false };
   }
   // "Module:x" may be a name; a word that looks like a key of ours is a slip.
-  const keys = ['is', ...Object.keys(CHOICES), ...TEXTS, ...NUMBERS];
-  const near = nearest(given, keys);
-  if (near.split(', ').length < keys.length) {
-    problem('key', found[1], near);
+  const near = nearestKeys(given);
+  if (near.length > 0 && near.length <= MOST_NEAR) {
+    problem('key', found[1], near.join(', '));
     return 'problem';
   }
+  if (value !== '' && !value.startsWith(':')) problem('noKey', found[1], KEYS.join(', ')); // not aten::add
   return null;
 }
 

@@ -43,7 +43,7 @@ export function parseHash(hash: string): Address {
   const limit = Number(fields.get('threshold') ?? Number.NaN);
   return {
     key: run === undefined ? null : { run, step: number('step', 0), rank: number('rank', 0) },
-    node: node === undefined ? null : { side: fields.get('side') === 'golden' ? 'golden' : 'target', name: node },
+    node: !node ? null : { side: fields.get('side') === 'golden' ? 'golden' : 'target', name: node },
     microStep: number('micro', -1),
     colour: colour && (isMetric(colour) || COLOUR_MODES.some((mode) => mode === colour)) ? colour : null,
     threshold: Number.isFinite(limit) && limit >= 0 ? limit : null,

@@ -98,7 +98,7 @@ function Filters({ open }: { readonly open: Graph }) {
   );
 }
 
-function Problems({ of }: { readonly of: Query }) {
+function Problems({ of, hits }: { readonly of: Query; readonly hits: number }) {
   const absent = absentNumbers.value.filter((field) => of.terms.some((term) => term.kind === 'number' && term.field === field));
   return (
     <>
@@ -107,7 +107,9 @@ function Problems({ of }: { readonly of: Query }) {
           {t(field in METRIC_NAMES ? 'search.noMetric' : 'search.noStatistic', { field })}
         </p>
       ))}
-      {of.problems.map((problem) => (
+      {of.problems
+        .filter((problem) => problem.code !== 'noKey' || hits === 0) // names may hold colons
+        .map((problem) => (
         <p key={`${problem.from}`} class="problem" role="alert">
           {t(`search.problem.${problem.code}`, { word: problem.word, hint: problem.hint })}
         </p>
@@ -228,7 +230,7 @@ export function SearchPanel() {
       />
       <Tools open={open} />
       {filtersOpen.value ? <Filters open={open} /> : null}
-      <Problems of={parsed.value} />
+      <Problems of={parsed.value} hits={rows.length} />
       {rows.length === 0 ? (
         <p class="dim hint">{t('search.none')}</p>
       ) : (
