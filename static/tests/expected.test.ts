@@ -63,6 +63,16 @@ describe('pairs that marks explain', () => {
   });
 });
 
+it.each(['cause', 'status', 'error', 'inputError', 'metric:Cosine'] as const)('hidden marks are the class expected when coloured by %s, whatever had been wrong', (mode) => {
+  const hidden = expectedPairs(graph, new Set([2, 6]), NOTHING);
+  const values = new Float32Array(7).fill(0.5);
+  const shown = colour(graph, mode, 0, values, hidden);
+  const id = (node: number) => shown.classes[shown.target.classes[node]].id;
+  if (mode !== 'inputError') expect([1, 2, 6].map(id)).toEqual(['expected', 'expected', 'expected']); // no inputs were measured there
+  expect(id(3)).not.toBe('expected');
+  expect(colour(graph, mode, 0, values).target.classes[2]).not.toBe(CauseClass.expected);
+});
+
 it('the layer strip leads to the next cause', () => {
   const hidden = expectedPairs(graph, new Set([2]), NOTHING);
   const names = new Names(graph);

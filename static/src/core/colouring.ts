@@ -33,6 +33,7 @@ export const CauseClass = { none: 0, clean: 1, expected: 2, recovered: 3, unmatc
 const STATUS_CLASSES: readonly ColourClass[] = [
   colourClass('none', ''),
   colourClass('clean', ''),
+  colourClass('expected', '✓'), // the same number as of a cause
   colourClass('unmatched', '∅'),
   colourClass('incomparable', '?'),
   colourClass('warning', '!'),
@@ -116,6 +117,7 @@ export function causeClasses(status: Uint8Array, cause: Uint8Array, measured = i
   return result;
 }
 
+/** Hidden pairs become the class `expected`, which has one number in every colouring that says how much differs. */
 function withoutHidden(classes: Uint8Array, hidden: Uint8Array | null): Uint8Array {
   if (hidden) for (let p = 0; p < classes.length; p++) if (hidden[p] !== 0 && classes[p] > CauseClass.clean) classes[p] = CauseClass.expected;
   return classes;
@@ -145,7 +147,7 @@ export function colour(graph: Graph, mode: ColourMode, threshold: number, metric
     scale,
     values,
   });
-  const scaled = (values: Float32Array, scale: Scale): Colouring => make(scaleClasses(scale), classesOnScale(values, scale, threshold), 2, values, scale);
+  const scaled = (values: Float32Array, scale: Scale): Colouring => make(scaleClasses(scale), withoutHidden(classesOnScale(values, scale, threshold), hidden), 3, values, scale);
   if (isMetric(mode)) {
     const values = metric ?? new Float32Array(status.length).fill(Number.NaN);
     return scaled(values, scaleFor(values));
@@ -154,8 +156,8 @@ export function colour(graph: Graph, mode: ColourMode, threshold: number, metric
     case 'cause':
       return make(CAUSE_CLASSES, withoutHidden(causeClasses(status, cause), hidden), CauseClass.unmatched);
     case 'status': {
-      const perPair = status.map((s) => (s === Status.pass ? 1 : s === Status.warning ? 4 : s === Status.error ? 5 : s === Status.notComparable ? 3 : 0));
-      return make(STATUS_CLASSES, perPair, 2);
+      const perPair = status.map((s) => (s === Status.pass ? 1 : s === Status.warning ? 5 : s === Status.error ? 6 : s === Status.notComparable ? 4 : 0));
+      return make(STATUS_CLASSES, withoutHidden(perPair, hidden), 3);
     }
     case 'error':
     case 'inputError':

@@ -9,7 +9,7 @@ export interface Scale {
 
 /** Relative errors: 1e-5 (float32 rounding in a deep model) to 1 (nothing in common). */
 export const RELATIVE_SCALE: Scale = { exponent: -5, decades: 1 };
-export const FIRST_STEP = 3; // class of the lowest step: none, clean and unmatched come before
+export const FIRST_STEP = 4; // class of the lowest step: none, clean, expected and unmatched come before
 const THIRDS = 3;
 const SPAN = 5; // 1e-5 to 1
 const TOP = SPAN * THIRDS + 1; // the step above all bounds
@@ -39,7 +39,7 @@ export function scaleFor(values: Float32Array): Scale {
   return { exponent: top - SPAN * decades, decades };
 }
 
-/** none, clean, unmatched, then the steps, then non-finite. The signs of the steps are letters from a up. */
+/** none, clean, expected (marked by a person, while marks are hidden), unmatched, then the steps, then non-finite. The signs of the steps are letters from a up. */
 export function scaleClasses(scale: Scale): readonly ColourClass[] {
   const steps = Array.from({ length: TOP + 1 }, (_, step): ColourClass => {
     const from = boundText(boundOf(scale, step));
@@ -47,7 +47,7 @@ export function scaleClasses(scale: Scale): readonly ColourClass[] {
     const range = step === 0 ? `< ${to}` : step === TOP ? `≥ ${from}` : `${from} – ${to}`;
     return { id: `scale${step}`, sign: String.fromCharCode(97 + step), strong: false, range };
   });
-  return [colourClass('none', ''), colourClass('clean', ''), colourClass('unmatched', '∅'), ...steps, colourClass('nonfinite', '✕', true)];
+  return [colourClass('none', ''), colourClass('clean', ''), colourClass('expected', '✓'), colourClass('unmatched', '∅'), ...steps, colourClass('nonfinite', '✕', true)];
 }
 
 /** Class of each value: at most the threshold counts as clean, NaN as not measured. */
