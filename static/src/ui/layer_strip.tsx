@@ -28,7 +28,11 @@ const matrix = computed<Matrix | null>(() => {
   return layerMatrix(open, names.value, colours.value, stack.value, stripOpen.value ? mostRows.value : 0, microStep.value);
 });
 /** A tall window has room for more sub-modules. */
-const mostRows = signal(window.innerHeight >= 900 ? 12 : 8);
+function rowsOfWindow(): number {
+  return window.innerHeight >= 900 ? 12 : 8;
+}
+const mostRows = signal(rowsOfWindow());
+window.addEventListener('resize', () => (mostRows.value = rowsOfWindow()));
 const cursor = signal(-1); // cell under the mouse or the keyboard
 const width = signal(0);
 

@@ -86,6 +86,12 @@ function measured(open: Graph): boolean {
   return isMeasured(open.verdicts.status);
 }
 
+/** Whether marks are hidden and explain all that began something in forward. */
+function forwardIsMarked(open: Graph): boolean {
+  const { next } = firstShown(open, 'forward');
+  return next !== null && next.pair < 0;
+}
+
 function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   const { found, next, before } = firstShown(open, which);
   if (found) return { ...divergence(open, found), marked: before };
@@ -95,6 +101,7 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   const direction = which === 'forward' ? Direction.forward : Direction.backward;
   const count = calls.value[direction];
   if (count === 0) return { ...plain, big: t('verdict.noCalls'), why: t(which === 'forward' ? 'verdict.noCallsForward' : 'verdict.noCallsBackward') };
+  if (which === 'backward' && forwardIsMarked(open)) return { ...plain, big: t('verdict.followsMarked'), why: t('verdict.followsMarkedWhy', { count: formatCount(count) }) };
   // Gradients of another forward pass differ everywhere: where it differs there is nothing more to say.
   if (which === 'backward' && (open.summary.forward || differing.value[Direction.forward] > 0)) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
   const differ = differing.value[direction];
