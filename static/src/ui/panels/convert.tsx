@@ -1,6 +1,7 @@
 /** Converting dumps that lie below the log directory, where the server was started to allow it. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { goldenFor, sidesOf } from '../../core/side_names';
 import { local, say, t } from '../../i18n';
 import { graph, runs } from '../../state/app';
 import { cancel, conversion, dumps, failure, openResult, start, wantDumps, type Conversion } from '../../state/convert';
@@ -9,7 +10,7 @@ import { marks } from '../../state/marks';
 
 const METHODS = ['auto', 'exact', 'fuzzy', 'mapping'] as const;
 const target = signal('');
-const golden = signal('');
+const golden = signal<string | null>(null); // null: nobody has chosen
 const method = signal<(typeof METHODS)[number]>('auto');
 const policy = signal('default');
 const overflow = signal(false);
@@ -28,18 +29,26 @@ function Form() {
   const list = dumps.value;
   if (list === null) return <p class="dim">{t('convert.looking')}</p>;
   if (list.length === 0) return <p class="dim">{t('convert.noDumps')}</p>;
-  const chosenTarget = target.value || (list[0]?.name ?? '');
+  const all = list.map((dump) => dump.name);
+  const guess = all.length === 1 ? all[0] : sidesOf(all)?.target;
+  const chosenTarget = all.includes(target.value) ? target.value : (guess ?? '');
+  const named = goldenFor(chosenTarget, all);
+  const chosenGolden = golden.value !== null && (golden.value === '' || all.includes(golden.value)) ? golden.value : named;
+  const swap = (): void => {
+    target.value = chosenGolden;
+    golden.value = chosenTarget;
+  };
   const known = templates.value ?? [];
   const begin = (event: Event): void => {
     event.preventDefault();
     void start({
       target: chosenTarget,
-      golden: golden.value,
+      golden: chosenGolden,
       match: method.value,
       policy: policy.value,
       overflow: overflow.value,
-      mapping: golden.value ? mapping.value : null,
-      matches: golden.value && withMatches.value ? marks.value.matches : [],
+      mapping: chosenGolden ? mapping.value : null,
+      matches: chosenGolden && withMatches.value ? marks.value.matches : [],
     });
   };
   const load = (event: Event): void => {
@@ -58,17 +67,24 @@ function Form() {
       <label class="field">
         {t('convert.target')}
         <select value={chosenTarget} onChange={(event) => (target.value = value(event))}>
+          {chosenTarget === '' ? <option value="">{t('convert.choose')}</option> : null}
           {options}
         </select>
       </label>
       <label class="field">
         {t('convert.golden')}
-        <select value={golden.value} onChange={(event) => (golden.value = value(event))}>
+        <select value={chosenGolden} onChange={(event) => (golden.value = value(event))}>
           <option value="">{t('convert.noGolden')}</option>
           {options}
         </select>
       </label>
-      {golden.value ? (
+      <div class="buttons">
+        <button class="action" type="button" disabled={chosenTarget === '' || chosenGolden === ''} title={t('convert.swapHint')} onClick={swap}>
+          ⇅ {t('convert.swap')}
+        </button>
+      </div>
+      {golden.value === null && chosenGolden !== '' ? <p class="dim">{t('convert.guessed')}</p> : null}
+      {chosenGolden ? (
         <>
           <label class="field">
             {t('convert.match')}
@@ -125,7 +141,7 @@ function Form() {
         <input type="checkbox" checked={overflow.value} onChange={(event) => (overflow.value = (event.currentTarget as HTMLInputElement).checked)} /> {t('convert.overflow')}
       </label>
       <div class="buttons">
-        <button class="action primary" type="submit">
+        <button class="action primary" type="submit" disabled={chosenTarget === ''}>
           {t('convert.start')}
         </button>
       </div>
