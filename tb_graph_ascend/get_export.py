@@ -14,6 +14,8 @@ from tb_graph_ascend.request_checks import RequestProblem, graph_of
 from tb_graph_ascend.run_finder import RunFinder
 from tb_graph_ascend.texts import of_error
 
+LONGEST_NAME = 200  # bytes; file systems take 255
+
 
 def get_export(request: Request, finder: RunFinder) -> Response:
     """The page as graph-view export writes it, as a download."""
@@ -24,7 +26,7 @@ def get_export(request: Request, finder: RunFinder) -> Response:
         chunks = page_of(replace(run, graphs=(graph,)))
     except UserError as problem:
         raise RequestProblem(of_error(problem, "export"), 500) from None
-    name = f"{run.name}_step{graph.step}_rank{graph.rank}.html".replace("/", "_")
+    name = file_name(run.name, graph.step, graph.rank)
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     response = Response(chunks, content_type="text/html; charset=utf-8")
     response.headers["Content-Disposition"] = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"
@@ -32,3 +34,14 @@ def get_export(request: Request, finder: RunFinder) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def file_name(run: str, step: int, rank: int) -> str:
+    """A name for the page of one graph that every system takes, as the viewer makes it (static/src/core/file_name.ts)."""
+    behind = f"_step{step}_rank{rank}.html"
+    words = re.sub(r"[^\w.-]+", "_", run).strip("._-") or "graph"
+    content = words.encode("utf-8")
+    if len(content) > LONGEST_NAME - len(behind):
+        half = (LONGEST_NAME - len(behind) - 1) // 2
+        words = f"{content[:half].decode('utf-8', 'ignore')}~{content[-half:].decode('utf-8', 'ignore')}"
+    return f"{words}{behind}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from tensorboard.plugins.base_plugin import TBContext
 
 from tb_graph_ascend.convert_routes import mapping_file_name
 from tb_graph_ascend.dump_finder import find_dumps
+from tb_graph_ascend.get_export import file_name
 from tb_graph_ascend.log_roots import LogRoot
 from tb_graph_ascend.plugin import ALLOW_WRITING, GraphPlugin
 
@@ -149,3 +151,13 @@ def test_a_graph_is_saved_as_one_page(logs):
 ])
 def test_a_mapping_keeps_its_name_without_becoming_a_path(given, written):
     assert mapping_file_name(given) == written
+
+
+@pytest.mark.parametrize("run", ["a/compare_1", ".", '<img src=x>:"*?', "名" * 300, "../..", "x" * 300])
+def test_a_page_to_save_is_called_by_run_step_and_rank_on_every_system(run):
+    name = file_name(run, 3, 12)
+    assert re.fullmatch(r"\w[\w.~-]*_step3_rank12\.html", name) and len(name.encode()) <= 200
+
+
+def test_a_page_to_save_keeps_the_name_of_its_run():
+    assert file_name("qwen2/compare_20261129223551", 0, 1) == "qwen2_compare_20261129223551_step0_rank1.html"

@@ -12,8 +12,3 @@ export function download(name: string, content: string | Blob, type = 'text/plai
   // Some browsers read the blob a moment after the click.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
-
-/** A file name of what may hold anything. */
-export function fileName(text: string): string {
-  return text.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^[._]+/, '').slice(0, 120) || 'graph';
-}

@@ -1,11 +1,12 @@
 /** Who writes, and where it is kept: below the list of matches and below the list of marks. */
+import { graphFileName } from '../../core/file_name';
 import type { Graph } from '../../core/types';
 import { equalMarks, marksAsYaml, NO_MARKS } from '../../core/marks';
 import { local, t } from '../../i18n';
 import { languageTag } from '../../i18n/locale';
 import { exported, locale } from '../../state/app';
 import { author, failure, kept, marks, saving, setAuthor } from '../../state/marks';
-import { download, fileName } from '../download';
+import { download } from '../download';
 
 /** Who made an entry, and when. */
 export function when(entry: { readonly author?: string; readonly time?: string }): string {
@@ -36,7 +37,7 @@ function place(open: Graph): string {
 export function DownloadMarks({ open }: { readonly open: Graph }) {
   const nothing = equalMarks(marks.value, NO_MARKS);
   return (
-    <button class="action" disabled={nothing} onClick={() => download(`${fileName(open.key.run)}_step${open.key.step}_rank${open.key.rank}.matches.yaml`, marksAsYaml(marks.value))}>
+    <button class="action" disabled={nothing} onClick={() => download(graphFileName(open.key, '.matches.yaml'), marksAsYaml(marks.value))}>
       {t('matches.download')}
     </button>
   );

@@ -1,6 +1,7 @@
 /** The layer mapping: rules, text, what stays unmatched and proposals in tabs; edited with its effect shown before it is applied. */
 import { useEffect, useRef } from 'preact/hooks';
 import { lineRange, placeIn } from '../../core/mapping_text';
+import { fileName } from '../../core/file_name';
 import { formatCount } from '../../core/format';
 import type { Graph } from '../../core/types';
 import { local, t } from '../../i18n';
@@ -10,7 +11,7 @@ import { marks } from '../../state/marks';
 import { problemText } from '../../state/open';
 import { inForce, problem, stored, working, type PairNodes } from '../../state/rematch';
 import { showNote } from '../copy';
-import { download, fileName } from '../download';
+import { download } from '../download';
 import { AlsoFor } from './also_for';
 import { ExportedMapping } from './mapping_exported';
 import { Left } from './mapping_left';
@@ -81,7 +82,7 @@ function Head({ open }: { readonly open: Graph }) {
         >
           {t('mapping.write')}
         </button>
-        <button class="action" disabled={draft.value.trim() === ''} onClick={() => download(fileName(draftName.value), draft.value, 'application/yaml')}>
+        <button class="action" disabled={draft.value.trim() === ''} onClick={() => download(fileName(draftName.value.replace(/\.ya?ml$/i, ''), '.yaml'), draft.value, 'application/yaml')}>
           {t('mapping.save')}
         </button>
       </div>

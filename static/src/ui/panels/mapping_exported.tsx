@@ -1,10 +1,11 @@
 /** The layer mapping in an exported page: what is in force can be read and saved; changing it takes a server. */
+import { fileName } from '../../core/file_name';
 import { formatCount } from '../../core/format';
 import type { Graph } from '../../core/types';
 import { t } from '../../i18n';
 import { panel, query } from '../../state/app';
 import { nameInForce, shownRules, textInForce } from '../../state/mapping';
-import { download, fileName } from '../download';
+import { download } from '../download';
 
 function RuleTable() {
   const all = shownRules.value.rules;
@@ -50,7 +51,7 @@ export function ExportedMapping({ open }: { readonly open: Graph }) {
         </p>
         <div class="buttons">
           {text ? (
-            <button class="action" onClick={() => download(fileName(name || 'mapping.yaml'), text, 'application/yaml')}>
+            <button class="action" onClick={() => download(fileName((name || 'mapping').replace(/\.ya?ml$/i, ''), '.yaml'), text, 'application/yaml')}>
               {t('mapping.save')}
             </button>
           ) : null}

@@ -4,19 +4,19 @@ import { shareAddress } from '../../host/tensorboard';
 import { local, t } from '../../i18n';
 import { colouring, exported, graph, microStep, names, panel, query, runs, selection, threshold } from '../../state/app';
 import { problemText } from '../../state/open';
-import { sideOf } from '../../core/types';
+import { graphFileName } from '../../core/file_name';
+import { sideOf, type Graph } from '../../core/types';
 import { copyText, showNote } from '../copy';
-import { download, fileName } from '../download';
+import { download } from '../download';
 import { pictureAsPng, pictureAsSvg } from '../picture';
 
 const busy = signal(false);
 const pasted = signal(0); // only makes the address be read again
 
-function nameOfView(): string {
-  const open = graph.value;
+function nameOfView(open: Graph, ending: string): string {
   const ref = selection.value;
-  const side = open && ref ? sideOf(open, ref.side) : null;
-  return fileName([open?.key.run ?? 'graph', side && ref && names.value ? names.value.trail(side, ref.node).slice(-2).join('.') : ''].filter(Boolean).join('_'));
+  const side = ref ? sideOf(open, ref.side) : null;
+  return graphFileName(open.key, ending, side && ref && names.value ? names.value.trail(side, ref.node).slice(-2).join('.') : '');
 }
 
 async function savePage(): Promise<void> {
@@ -29,7 +29,7 @@ async function savePage(): Promise<void> {
       const body = (await answer.json().catch(() => null)) as { error?: { en: string; zh: string } } | null;
       throw new Error(local(body?.error) || `${answer.status} ${answer.statusText}`);
     }
-    download(`${fileName(`${open.key.run}_step${open.key.step}_rank${open.key.rank}`)}.html`, await answer.blob());
+    download(graphFileName(open.key, '.html'), await answer.blob());
   } catch (problem) {
     showNote(local(problemText(problem)));
   } finally {
@@ -94,10 +94,10 @@ export function SharePanel() {
       <section class="block">
         <h3>{t('share.picture')}</h3>
         <div class="buttons">
-          <button class="action" onClick={() => void pictureAsPng().then((blob) => download(`${nameOfView()}.png`, blob), (problem: unknown) => showNote(local(problemText(problem))))}>
+          <button class="action" onClick={() => void pictureAsPng().then((blob) => download(nameOfView(open, '.png'), blob), (problem: unknown) => showNote(local(problemText(problem))))}>
             PNG
           </button>
-          <button class="action" onClick={() => download(`${nameOfView()}.svg`, pictureAsSvg(), 'image/svg+xml')}>
+          <button class="action" onClick={() => download(nameOfView(open, '.svg'), pictureAsSvg(), 'image/svg+xml')}>
             SVG
           </button>
         </div>
