@@ -158,6 +158,53 @@ export function holdsChange(base: Marks, sent: Marks, there: Marks): boolean {
   return sameMapping(base.mapping, sent.mapping) || sameMapping(sent.mapping, there.mapping);
 }
 
+export type Added = MatchEntry | TriageEntry | KeptMapping;
+
+function sameAdded(a: Added, b: Added): boolean {
+  if ('text' in a || 'text' in b) return 'text' in a && 'text' in b && sameMapping(a, b);
+  return exactly(a) === exactly(b);
+}
+
+export function isAmong(entry: Added, list: readonly Added[]): boolean {
+  return list.some((other) => sameAdded(entry, other));
+}
+
+/** Entries put behind what is there; one about the same nodes takes the place of the older. */
+export function withAdded(marks: Marks, added: readonly Added[]): Marks {
+  let next = marks;
+  for (const entry of added) {
+    if ('nodes' in entry) next = withTriage(next, entry);
+    else if ('action' in entry) next = withMatches(next, [entry]);
+    else next = { ...next, mapping: entry };
+  }
+  return next;
+}
+
+/** What went when `before` became `now`: entries that are in neither of its lists any more, and the mapping where it is another. */
+export function takenAway(before: Marks, now: Marks): Added[] {
+  const left = [...now.matches, ...now.triage];
+  const gone: Added[] = [...before.matches, ...before.triage].filter((entry) => !isAmong(entry, left));
+  if (before.mapping && !sameMapping(before.mapping, now.mapping)) gone.push(before.mapping);
+  return gone;
+}
+
+/**
+ * `there` without `entries`, which had been added when it was `before`: what they had taken the place of comes back. What somebody else
+ * has changed since stays as it is.
+ */
+export function withoutAdded(there: Marks, entries: readonly Added[], before: Marks): Marks {
+  const ours = (entry: Added): boolean => isAmong(entry, entries);
+  const present = [...there.matches, ...there.triage].filter(ours);
+  const added = withAdded(before, present);
+  const replaced = takenAway(before, added);
+  const mapping = there.mapping && ours(there.mapping) ? before.mapping : there.mapping;
+  return {
+    matches: [...there.matches.filter((entry) => !ours(entry)), ...before.matches.filter((entry) => replaced.includes(entry))],
+    triage: [...there.triage.filter((entry) => !ours(entry)), ...before.triage.filter((entry) => replaced.includes(entry))],
+    mapping,
+  };
+}
+
 export function equalMarks(a: Marks, b: Marks): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -9,11 +9,11 @@ import {
   NO_MARKS,
   rebased,
   sameMapping,
+  takenAway,
   redone,
   undone,
+  type Added,
   type History,
-  type KeptMapping,
-  type MatchEntry,
   type Marks,
   type TriageEntry,
 } from '../core/marks';
@@ -38,10 +38,13 @@ export const kept = signal<Kept>('unknown');
 export const saving = signal(false);
 export const failure = signal<LocalText | null>(null);
 /** What somebody else changed while this page was open; shown until it is dismissed. */
-export const foreign = signal<readonly (MatchEntry | TriageEntry | KeptMapping)[]>([]);
+export const foreign = signal<readonly Added[]>([]);
 
 /** What was added last, so that it can be added elsewhere too. */
-export const lastAdded = signal<readonly (MatchEntry | TriageEntry | KeptMapping)[]>([]);
+export const lastAdded = signal<readonly Added[]>([]);
+
+/** What the last change took away, so that it can be taken away elsewhere too. */
+export const lastTaken = signal<readonly Added[]>([]);
 
 /** Who makes the entries; remembered in the browser. */
 export const author = signal(remembered('author'));
@@ -83,6 +86,7 @@ async function load(open: Graph, beside: MatchesFile): Promise<void> {
 /** Every change goes through here. */
 export function change(next: Marks): void {
   lastAdded.value = foreignChanges(marks.value, next);
+  lastTaken.value = lastAdded.value.length > 0 ? [] : takenAway(marks.value, next); // what is replaced here is replaced there too
   history.value = changed(history.value, next);
   settle();
 }
@@ -95,14 +99,19 @@ export function keepMapping(choice: MappingChoice): void {
 
 export function undo(): void {
   if (history.value.past.length === 0) return;
-  lastAdded.value = [];
+  const before = marks.value;
   history.value = undone(history.value);
+  lastAdded.value = [];
+  lastTaken.value = takenAway(before, marks.value);
   settle();
 }
 
 export function redo(): void {
   if (history.value.future.length === 0) return;
+  const before = marks.value;
   history.value = redone(history.value);
+  lastAdded.value = foreignChanges(before, marks.value);
+  lastTaken.value = [];
   settle();
 }
 
@@ -201,6 +210,7 @@ export function followMarks(): void {
       failure.value = null;
       foreign.value = [];
       lastAdded.value = [];
+      lastTaken.value = [];
     });
     const from = source.peek();
     file = open && from ? fileOf(open, from) : null;
