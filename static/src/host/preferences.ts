@@ -1,7 +1,7 @@
 /** What is remembered in the browser: language, theme, sizes. Storage may be forbidden in foreign frames; then nothing is.
  *  A tab keeps its own choices through a reload; a new tab begins with the last ones made anywhere. */
 import { effect } from '@preact/signals';
-import { detailsHeight, detailsOpen, locale, panel, panelWidth, stripOpen, syncExpansion, theme } from '../state/app';
+import { detailsHeight, detailsOpen, locale, panel, panelWidth, stripChosen, syncExpansion, theme, windowHeight } from '../state/app';
 
 const PREFIX = 'tb_graph_ascend.';
 
@@ -37,8 +37,8 @@ export function loadPreferences(): void {
   const width = Number(read('panelWidth'));
   if (width >= 160 && width <= 900) panelWidth.value = width;
   if (read('detailsOpen') === 'false') detailsOpen.value = false;
-  if (read('stripOpen') !== null) stripOpen.value = read('stripOpen') === 'true';
-  else if (window.innerHeight < 780) stripOpen.value = false;
+  if (read('stripOpen') !== null) stripChosen.value = read('stripOpen') === 'true';
+  window.addEventListener('resize', () => (windowHeight.value = window.innerHeight));
   if (read('syncExpansion') === 'false') syncExpansion.value = false;
   // A small frame (notebook, editor): the graphs come first.
   if (window.innerWidth < 1000) panel.value = null;
@@ -61,6 +61,6 @@ export function savePreferences(): void {
   keep('detailsHeight', () => String(detailsHeight.value));
   keep('panelWidth', () => String(panelWidth.value));
   keep('detailsOpen', () => String(detailsOpen.value));
-  keep('stripOpen', () => String(stripOpen.value));
+  keep('stripOpen', () => String(stripChosen.value));
   keep('syncExpansion', () => String(syncExpansion.value));
 }

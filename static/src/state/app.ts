@@ -79,7 +79,11 @@ export const dark = signal(false);
 export const detailsHeight = signal(232);
 export const panelWidth = signal(268);
 export const detailsOpen = signal(true);
-export const stripOpen = signal(true);
+/** Inner height of the window, in pixels. */
+export const windowHeight = signal(globalThis.innerHeight ?? 1000);
+/** Whether a person wants the layer strip unfolded; null: nobody has said, the window decides. */
+export const stripChosen = signal<boolean | null>(null);
+export const stripOpen = computed(() => stripChosen.value ?? windowHeight.value >= 780);
 
 /** A sentence for the live region of screen readers, and for a short note in the corner. */
 export const announcement = signal('');

@@ -8,7 +8,7 @@ import { Direction } from '../core/types';
 import { t } from '../i18n';
 import { drawSign } from '../paint/pane';
 import { select } from '../state/actions';
-import { announcement, graph, locale, microStep, names, stripOpen } from '../state/app';
+import { announcement, graph, locale, microStep, names, stripChosen, stripOpen, windowHeight } from '../state/app';
 import { colours } from '../state/view';
 import { className } from '../i18n/class_names';
 import { fitCanvas } from '../paint/painter';
@@ -28,11 +28,7 @@ const matrix = computed<Matrix | null>(() => {
   return layerMatrix(open, names.value, colours.value, stack.value, stripOpen.value ? mostRows.value : 0, microStep.value);
 });
 /** A tall window has room for more sub-modules. */
-function rowsOfWindow(): number {
-  return window.innerHeight >= 900 ? 12 : 8;
-}
-const mostRows = signal(rowsOfWindow());
-window.addEventListener('resize', () => (mostRows.value = rowsOfWindow()));
+const mostRows = computed(() => (windowHeight.value >= 900 ? 12 : 8));
 const cursor = signal(-1); // cell under the mouse or the keyboard
 const width = signal(0);
 
@@ -184,7 +180,7 @@ export function LayerStrip() {
               ))}
             </select>
           ) : null}
-          <button class="tool" aria-expanded={stripOpen.value} aria-label={stripOpen.value ? t('strip.hide') : t('strip.show')} title={stripOpen.value ? t('strip.hide') : t('strip.show')} onClick={() => (stripOpen.value = !stripOpen.value)}>
+          <button class="tool" aria-expanded={stripOpen.value} aria-label={stripOpen.value ? t('strip.hide') : t('strip.show')} title={stripOpen.value ? t('strip.hide') : t('strip.show')} onClick={() => (stripChosen.value = !stripOpen.value)}>
             {stripOpen.value ? '▾' : '▸'}
           </button>
         </div>

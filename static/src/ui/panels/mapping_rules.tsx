@@ -158,7 +158,7 @@ export function ShownInstead() {
   const { of } = shownRules.value;
   if (of === 'draft') return null;
   return (
-    <p class="notice-box" role="status">
+    <p class="dim" role="status">
       {t(of === 'inForce' ? 'mapping.shownInForce' : 'mapping.shownLastTried')}
     </p>
   );
