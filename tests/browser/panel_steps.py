@@ -16,8 +16,8 @@ LAYER = "Module.0.decoder.layers.2.self_attention"
 QKV = f"{LAYER}.linear_qkv.ColumnParallelLinear.forward.0"
 PROJ = f"{LAYER}.linear_proj.RowParallelLinear.forward.0"
 O_PROJ = "Module.model.layers.2.self_attn.o_proj.Linear.forward.0"
-NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"  # as on plain http://address:port
 V_PROJ = "Module.model.layers.2.self_attn.v_proj.Linear.forward.0"
+NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"  # as on plain http://address:port
 
 
 def opened_at_cause(page: Page, address: str, logs: str, run: str) -> Viewer:
