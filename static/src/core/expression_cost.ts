@@ -1,60 +1,37 @@
 /** Whether trying a regular expression may take for ever: nothing can interrupt one that does, and the page would stand still. */
+import { parseExpression, type Piece } from './expression_syntax';
+import { waysOf } from './expression_ways';
 
-const MOST_OPEN_ENDS = 3; // unbounded repeats that may all give back what they took: the time grows with a name's length to this power
+const MOST_WAYS = 300_000; // in which one name can be taken; each costs nanoseconds
+const FAR = 8; // times from which a repeat counts as one without end beside a reference
 
-interface Group {
-  repeats: boolean; // something inside is repeated without end
-  branches: boolean;
+interface Repeats {
+  readonly endless: number;
+  readonly references: number;
+  readonly repeatedReferences: boolean; // one stands inside a repeat
 }
 
-/** Length of the quantifier at `at` (0: none), and whether it has no end, or one that is far. */
-function quantifier(source: string, at: number): { readonly length: number; readonly endless: boolean } {
-  const letter = source[at];
-  if (letter === '*' || letter === '+') return { length: 1, endless: true };
-  if (letter === '?') return { length: 1, endless: false };
-  const counted = /^\{(\d+)(,?)(\d*)\}/.exec(source.slice(at, at + 24));
-  if (!counted) return { length: 0, endless: false };
-  const most = counted[3] !== '' ? Number(counted[3]) : counted[2] ? Number.POSITIVE_INFINITY : Number(counted[1]);
-  return { length: counted[0].length, endless: most > 8 };
-}
-
-/** True for a repeated group with a repeat or a choice inside, such as (a+)+ or (a|b)*, for many repeats in a row, and for references to groups beside repeats. */
-export function mayNeverEnd(source: string): boolean {
-  const open: Group[] = [{ repeats: false, branches: false }];
-  let openEnds = 0;
-  let optional = 0;
-  let references = false;
-  for (let at = 0; at < source.length; ) {
-    const letter = source[at];
-    let closed: Group | null = null;
-    if (letter === '(') {
-      open.push({ repeats: false, branches: false });
-      at += /^\(\?(?:[:=!]|<[=!]|<[^>]*>)/.exec(source.slice(at, at + 200))?.[0].length ?? 1;
-      continue;
-    }
-    if (letter === '|') {
-      open[open.length - 1].branches = true;
-      at++;
-      continue;
-    }
-    if (letter === ')' && open.length > 1) closed = open.pop() ?? null;
-    if (letter === '\\') {
-      references ||= /[1-9k]/.test(source[at + 1] ?? '');
-      at += 2;
-    } else if (letter === '[') {
-      for (at++; at < source.length && source[at] !== ']'; at++) if (source[at] === '\\') at++;
-      at++;
-    } else at++;
-    const { length, endless } = quantifier(source, at);
-    at += length;
-    if (length > 0 && source[at] === '?') at++; // lazy
-    const around = open[open.length - 1];
-    if (endless) {
-      openEnds++;
-      if (closed?.repeats || closed?.branches) return true;
-    } else if (length > 0) optional++;
-    around.repeats ||= length > 0 || Boolean(closed?.repeats);
-    around.branches ||= Boolean(closed?.branches);
+function repeatsOf(piece: Piece, repeated = false): Repeats {
+  const inside = piece.kind === 'repeat' && piece.most > FAR;
+  const parts = 'parts' in piece ? piece.parts : 'part' in piece ? [piece.part] : [];
+  let endless = inside ? 1 : 0;
+  let references = piece.kind === 'reference' ? 1 : 0;
+  let repeatedReferences = piece.kind === 'reference' && repeated;
+  for (const part of parts) {
+    const found = repeatsOf(part, repeated || inside);
+    endless += found.endless;
+    references += found.references;
+    repeatedReferences ||= found.repeatedReferences;
   }
-  return openEnds > MOST_OPEN_ENDS || optional > 16 || (references && openEnds > 1);
+  return { endless, references, repeatedReferences };
+}
+
+/** True where a text can be taken in too many ways, as by (a+)+ or (a|a)* or by many .* in a row; and for references to groups beside repeats. */
+export function mayNeverEnd(source: string): boolean {
+  const piece = parseExpression(source);
+  if (piece === null) return true;
+  // What a reference takes is not known beforehand.
+  const { endless, references, repeatedReferences } = repeatsOf(piece);
+  if (repeatedReferences || (references > 0 && endless > 1)) return true;
+  return waysOf(piece) > MOST_WAYS;
 }
