@@ -1,0 +1,27 @@
+"""A run that is deleted while it is open: what is changed in it is told as it is, and can be downloaded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import yaml
+from panel_steps import QKV, open_panel, panel
+from playwright.sync_api import expect
+from viewer import Viewer, run_named
+
+
+def test_a_mark_in_a_run_that_is_gone_can_be_downloaded(qkv: Viewer, own_logs: str, tmp_path: Path) -> None:
+    run = run_named(own_logs, "qkv")
+    open_panel(qkv, "Expected and ignored")
+    shutil.rmtree(os.path.join(own_logs, *run.split("/")))
+    panel(qkv).get_by_role("button", name="Mark", exact=True).click()
+    expect(panel(qkv).get_by_role("alert")).to_contain_text("is not there any more: it was deleted, moved or renamed")
+    expect(panel(qkv)).to_contain_text("The run is not there any more: kept in this browser only.")
+    with qkv.page.expect_download() as download:
+        panel(qkv).get_by_role("button", name="Download as YAML").click()
+    assert download.value.suggested_filename == f"{run.replace('/', '_')}_step0_rank0.matches.yaml"
+    with open(download.value.path(), encoding="utf-8") as stream:
+        assert [entry["nodes"] for entry in yaml.safe_load(stream)["triage"]] == [QKV]
+    qkv.page.problems.clear()  # type: ignore[attr-defined]  # the browser logs the refusal
