@@ -13,9 +13,10 @@ from werkzeug.wrappers import Request
 from converter.graphfile.source import is_remote
 from tb_graph_ascend.run_finder import RunFinder
 from tb_graph_ascend.runs import Graph, Run
-from tb_graph_ascend.texts import FOREIGN_PAGE, NOT_JSON, Problem, bad_parameter, foreign_host, gone, no_such_graph, no_such_run
+from tb_graph_ascend.texts import FOREIGN_PAGE, NOT_JSON, TOO_LARGE, Problem, bad_parameter, foreign_host, gone, no_such_graph, no_such_run
 
 ALLOWED_HOSTS = "TB_GRAPH_ASCEND_ALLOWED_HOSTS"  # environment variable: further names of this server, separated by commas
+LARGEST_REQUEST = 16 << 20  # bytes
 
 
 class RequestProblem(Exception):
@@ -75,6 +76,9 @@ def json_of(request: Request, served_as: list[str]) -> dict[str, Any]:
     host = urlsplit(f"//{request.host}").hostname or ""
     if not _is_this_machine(host, served_as):
         raise RequestProblem(foreign_host(host, ALLOWED_HOSTS), 403)
+    request.max_content_length = LARGEST_REQUEST + 1  # no more is read of a request that does not say how long it is
+    if (request.content_length or 0) > LARGEST_REQUEST or len(request.get_data()) > LARGEST_REQUEST:
+        raise RequestProblem(TOO_LARGE, 413)
     body = request.get_json(silent=True)
     if not isinstance(body, dict):
         raise RequestProblem(NOT_JSON, 400)

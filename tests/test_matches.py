@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import shutil
 import threading
@@ -277,3 +279,14 @@ def test_nothing_is_written_for_a_run_that_was_not_listed(server, tmp_path):
 def test_a_body_that_is_no_object_is_refused(server, content):
     answer = server.request("/matches", method="POST", data=content, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/matches", "/rematch", "/propose"])
+@pytest.mark.parametrize("said", [True, False], ids=["length said", "length not said"])
+def test_a_request_that_is_too_large_is_refused_before_it_is_kept(server, monkeypatch, path, said):
+    monkeypatch.setattr("tb_graph_ascend.request_checks.LARGEST_REQUEST", 1000)
+    content = json.dumps({**graph_query(), "revision": NO_FILE, "matches": [], "note": "x" * 2000}).encode()
+    chunked = {"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
+    answer = server.request(path, method="POST", input_stream=io.BytesIO(content), content_type="application/json",
+                            **({"content_length": len(content)} if said else {"environ_overrides": chunked}))
+    assert answer.status_code == 413 and body(answer)["error"]["code"] == "too_large"
