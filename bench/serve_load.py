@@ -15,13 +15,14 @@ import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+
+from bench.graph_view import serving
 
 OPENING = ("summary", "strings", "topology/target", "topology/golden", "pairs", "verdicts")
 
@@ -34,15 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--requests", type=int, default=50, help="clicks of each client (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args(arguments)
-    command = [sys.executable, "-m", "tb_graph_ascend.view_cli", "serve", options.directory, "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        address = server.stdout.readline().split()[1]
-        result = _measure(address, options.clients, options.requests, server.pid)
-    finally:
-        server.terminate()
-        server.wait()
+    with serving(options.directory) as (address, pid):
+        result = _measure(address, options.clients, options.requests, pid)
     for name, value in result.items():
         print(f"{name:32} {value}")
     if options.json:

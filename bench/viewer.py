@@ -15,12 +15,12 @@ from __future__ import annotations
 import argparse
 import shutil
 import statistics
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.graph_view import serving
 from bench.main_thread import cpu_milliseconds, renderers
 from bench.viewer_steps import Measurement, Taken, all_steps
 
@@ -35,19 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--chromium", default=shutil.which("chromium") or "")
     parser.add_argument("--each", action="store_true", help="every single action too, not only its kind")
     options = parser.parse_args(arguments)
-    command = [sys.executable, "-m", "tb_graph_ascend.view_cli", "serve", options.directory, "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     figures: list[Figures] = []
     taken: dict[tuple[str, str], list[Taken]] = {}
-    try:
-        assert server.stdout is not None
-        address = server.stdout.readline().split()[1]
+    with serving(options.directory) as (address, _pid):
         _measure(address, options.chromium, {})  # the first one warms the server up
         for _ in range(options.repetitions):
             figures.append(_measure(address, options.chromium, taken))
-    finally:
-        server.terminate()
-        server.wait()
     for name in figures[0]:
         print(f"{name:34} {statistics.median(run[name] for run in figures):10.1f}   ({', '.join(f'{run[name]:.0f}' for run in figures)})")
     _print_actions(taken, options.each)
