@@ -12,6 +12,7 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from converter.graphfile.source import is_remote
 from converter.version import VERSION
 from tb_graph_ascend.get_asset import BUNDLE
 from tb_graph_ascend.log_roots import log_roots
@@ -116,7 +117,7 @@ def about_plugins() -> Iterator[Finding]:
 
 def about_log_directory(directory: str) -> Iterator[Finding]:
     """The runs that the plugin finds, and what is wrong with them."""
-    if "://" not in directory and not os.path.isdir(directory):
+    if not is_remote(directory) and not os.path.isdir(directory):
         yield Finding(False, f"{directory}: there is no such directory", "Name the directory that graph-convert wrote to with -o.")
         return
     finder = RunFinder(log_roots(directory))

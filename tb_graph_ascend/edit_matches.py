@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from werkzeug.wrappers import Request, Response
 
 from converter.errors import UserError
 from tb_graph_ascend import texts
-from tb_graph_ascend.matches import Conflict, Matches, can_write, read_matches, write_matches
+from tb_graph_ascend.matches import Conflict, can_write, read_matches, write_matches
 from tb_graph_ascend.request_checks import RequestProblem, graph_of, json_of, text_of
 from tb_graph_ascend.responses import json_response
 from tb_graph_ascend.run_finder import RunFinder
@@ -21,7 +19,7 @@ def get_matches(request: Request, finder: RunFinder) -> Response:
         content = read_matches(graph.path)
     except UserError as problem:
         raise RequestProblem(texts.of_error(problem, "matches"), 422) from None
-    return json_response(request, _as_json(content, can_write(graph.path)))
+    return json_response(request, content.as_json(can_write(graph.path)))
 
 
 def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> Response:
@@ -34,16 +32,11 @@ def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> R
     try:
         content = write_matches(graph.path, body.get("matches", []), body.get("triage", []), revision, body.get("mapping"))
     except Conflict as conflict:
-        return json_response(request, {"error": texts.MATCHES_CHANGED.as_json(), **_as_json(conflict.current, True)}, 409)
+        return json_response(request, {"error": texts.MATCHES_CHANGED.as_json(), **conflict.current.as_json(True)}, 409)
     except UserError as problem:
         raise RequestProblem(texts.of_error(problem, "matches"), 422) from None
     except FileNotFoundError:  # deleted just now
         raise RequestProblem(texts.gone(run.name), 404) from None
     except OSError as problem:
         raise RequestProblem(texts.cannot_write(problem.strerror or str(problem)), 403) from None
-    return json_response(request, _as_json(content, True))
-
-
-def _as_json(content: Matches, writable: bool) -> dict[str, Any]:
-    lists = {"matches": content.matches, "mapping": content.mapping, "triage": content.triage}
-    return {**lists, "revision": content.revision, "writable": writable}
+    return json_response(request, content.as_json(True))

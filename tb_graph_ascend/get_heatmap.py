@@ -8,6 +8,7 @@ import threading
 
 from werkzeug.wrappers import Request, Response
 
+from converter.graphfile.source import is_remote
 from tb_graph_ascend.request_checks import RequestProblem, graph_of, text_of
 from tb_graph_ascend.responses import json_response
 from tb_graph_ascend.run_finder import RunFinder
@@ -54,7 +55,7 @@ def _bases(run: str) -> list[str]:
     graph-convert was often called beside the dumps, with -o naming a directory there.
     """
     found = [""]
-    if "://" not in run:
+    if not is_remote(run):
         place = os.path.abspath(run)
         found += [place, os.path.dirname(place), os.path.dirname(os.path.dirname(place))]
     return found

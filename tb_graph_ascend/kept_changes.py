@@ -27,7 +27,7 @@ def kept_changes(graph_path: str) -> KeptChanges:
     Raises UserError where the matches file cannot be understood or cannot be put into force.
     """
     kept = read_matches(graph_path)
-    marks = {"matches": kept.matches, "mapping": kept.mapping, "triage": kept.triage, "revision": kept.revision, "writable": False}
+    marks = kept.as_json(writable=False)
     if not kept.matches and kept.mapping is None:
         return KeptChanges(marks, {})
     work: dict[str, Any] = {"path": graph_path, "what": "rematch", "matches": kept.matches}

@@ -45,6 +45,10 @@ class Matches:
     mapping: Optional[dict[str, str]]  # the layer mapping put into force: name, text, author, time; None: the graph file's own
     revision: str  # changes with every byte of the file
 
+    def as_json(self, writable: bool) -> dict[str, Any]:
+        """The answer to GET matches."""
+        return {"matches": self.matches, "mapping": self.mapping, "triage": self.triage, "revision": self.revision, "writable": writable}
+
 
 class Conflict(Exception):
     """The file is not the one that the writer had read; `current` is what it holds now."""

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from converter.errors import UserError
-from converter.graphfile.errors import GraphFileError
 from converter.graphfile.file import GraphFile
 from converter.graphfile.source import is_remote, open_source
 from tb_graph_ascend.request_checks import RequestProblem
@@ -50,8 +49,6 @@ class OpenGraphs:
                 known = OpenGraph(file, version_of(source, file.index.identity), now)
             else:
                 known = OpenGraph(known.file, known.version, now)
-        except GraphFileError as error:
-            raise RequestProblem(of_error(error), 404) from None
         except UserError as error:
             raise RequestProblem(of_error(error), 404) from None
         with self._lock:

@@ -93,7 +93,7 @@ class RunFinder:
                 self._something.set()
 
     def writable(self) -> bool:
-        """Whether this process may write below the first log directory."""
+        """Whether this process may write below any of the log directories."""
         return any(not is_remote(root.path) and os.access(root.path, os.W_OK) for root in self.roots)
 
 

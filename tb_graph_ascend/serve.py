@@ -11,6 +11,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from converter.errors import UserError
+from converter.graphfile.source import is_remote
 from tb_graph_ascend import texts
 from tb_graph_ascend.log_roots import log_roots
 from tb_graph_ascend.metadata import TAB_NAME
@@ -46,7 +47,7 @@ def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0, al
 
     Raises UserError where the directory is missing or the port is taken.
     """
-    if "://" not in directory and not os.path.isdir(directory):
+    if not is_remote(directory) and not os.path.isdir(directory):
         raise UserError(f"{directory}: there is no such directory. Name the directory that graph-convert wrote to with -o.")
     finder = RunFinder(log_roots(directory))
     try:

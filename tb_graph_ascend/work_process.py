@@ -20,7 +20,7 @@ from tb_graph_ascend.texts import INTERNAL, Problem
 
 @dataclass(frozen=True)
 class Work:
-    """What is run, how often at once, how long, and what a person is told when it cannot be."""
+    """What is run, how often at once, and what a person is told when no more of it can be."""
 
     module: str
     slots: threading.BoundedSemaphore
