@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changed, foreignChanges, historyOf, joined, marksAsYaml, marksOf, NO_MARKS, redone, undone, withMatches, withoutMatch, withTriage, type MatchEntry, type Marks, type TriageEntry } from '../src/core/marks';
+import { changed, foreignChanges, historyOf, joined, marksAsYaml, marksOf, NO_MARKS, redone, takenAway, undone, withAdded, withMatches, withoutAdded, withoutMatch, withTriage, type MatchEntry, type Marks, type TriageEntry } from '../src/core/marks';
 
 const match = (target: string, golden: string, extra: Partial<MatchEntry> = {}): MatchEntry => ({ action: 'match', target: [target], golden: [golden], relation: 'same', ...extra });
 const mark = (nodes: string, extra: Partial<TriageEntry> = {}): TriageEntry => ({ nodes, side: 'target', verdict: 'expected', ...extra });
@@ -77,5 +77,28 @@ describe('the file', () => {
     expect(text).toContain('"a\\"\\n: ["');
     expect(text.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(2);
     expect(marksAsYaml(NO_MARKS)).toContain('matches: []');
+  });
+});
+
+describe('lists of everything inside of a large node', () => {
+  const many = Array.from({ length: 20_000 }, (_, number) => match(`target.${number}`, `golden.${number}`));
+
+  it('are changed in the time of their length', () => {
+    const began = performance.now();
+    const again = withMatches(marks(...many), many);
+    expect(again.matches).toHaveLength(many.length);
+    expect(takenAway(again, withoutMatch(again, again.matches[7]))).toEqual([many[7]]);
+    expect(withAdded(NO_MARKS, [...many, ...many]).matches).toHaveLength(many.length);
+    expect(withoutAdded(again, many, NO_MARKS)).toEqual(NO_MARKS);
+    expect(performance.now() - began).toBeLessThan(3000); // comparing each with each took minutes
+  });
+});
+
+describe('the file that is downloaded', () => {
+  it('holds names that YAML would not take as they are', () => {
+    const odd = '\u0085\u2028\u2029\u007f\ufeff\uffff\ud800"\\';
+    const text = marksAsYaml({ ...marks(match(odd, 'x')), mapping: { name: odd, text: odd } });
+    expect(text).not.toMatch(/[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\uffff]/);
+    expect(text).toContain('target: ["\\u0085\\u2028\\u2029\\u007f\\ufeff\\uffff\\ud800\\"\\\\"]');
   });
 });

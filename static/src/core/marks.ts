@@ -76,18 +76,23 @@ export function redone(history: History): History {
   return next ? { past: [...history.past, history.now], now: next, future: rest } : history;
 }
 
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name) => b.includes(name));
+/** Which nodes an entry is about, in whatever order it names them. Lists are long (everything inside of a node): they are joined by such keys. */
+function nodesKey(entry: MatchEntry): string {
+  return JSON.stringify([[...entry.target].sort(), [...entry.golden].sort()]);
 }
 
 /** Adds entries behind the others; an entry about exactly the same nodes is replaced, since the later one wins anyway. */
 export function withMatches(marks: Marks, added: readonly MatchEntry[]): Marks {
-  const kept = marks.matches.filter((old) => !added.some((entry) => sameNames(entry.target, old.target) && sameNames(entry.golden, old.golden)));
-  return { ...marks, matches: [...kept, ...added] };
+  const keys = new Set(added.map(nodesKey));
+  return { ...marks, matches: [...marks.matches.filter((old) => !keys.has(nodesKey(old))), ...added] };
 }
 
 export function withoutMatch(marks: Marks, entry: MatchEntry): Marks {
   return { ...marks, matches: marks.matches.filter((item) => item !== entry) };
+}
+
+function triageKey(entry: TriageEntry): string {
+  return JSON.stringify([entry.nodes, entry.side]);
 }
 
 export function withTriage(marks: Marks, added: TriageEntry): Marks {
@@ -160,30 +165,39 @@ export function holdsChange(base: Marks, sent: Marks, there: Marks): boolean {
 
 export type Added = MatchEntry | TriageEntry | KeptMapping;
 
-function sameAdded(a: Added, b: Added): boolean {
-  if ('text' in a || 'text' in b) return 'text' in a && 'text' in b && sameMapping(a, b);
-  return exactly(a) === exactly(b);
+/** Of a mapping what it says, of an entry also who made it and when. */
+function addedKey(entry: Added): string {
+  return 'text' in entry ? JSON.stringify({ name: entry.name, text: entry.text }) : exactly(entry);
 }
 
-export function isAmong(entry: Added, list: readonly Added[]): boolean {
-  return list.some((other) => sameAdded(entry, other));
+/** Whether an entry is in the list. */
+export function amongThem(list: readonly Added[]): (entry: Added) => boolean {
+  const keys = new Set(list.map(addedKey));
+  return (entry) => keys.has(addedKey(entry));
+}
+
+/** The last one of each key, where it stands. */
+function lastOfEach<T>(list: readonly T[], key: (entry: T) => string): T[] {
+  const last = new Map(list.map((entry, place) => [key(entry), place]));
+  return list.filter((entry, place) => last.get(key(entry)) === place);
 }
 
 /** Entries put behind what is there; one about the same nodes takes the place of the older. */
 export function withAdded(marks: Marks, added: readonly Added[]): Marks {
-  let next = marks;
-  for (const entry of added) {
-    if ('nodes' in entry) next = withTriage(next, entry);
-    else if ('action' in entry) next = withMatches(next, [entry]);
-    else next = { ...next, mapping: entry };
-  }
-  return next;
+  const matches = lastOfEach(added.filter((entry): entry is MatchEntry => 'action' in entry), nodesKey);
+  const triage = lastOfEach(added.filter((entry): entry is TriageEntry => 'nodes' in entry), triageKey);
+  const marked = new Set(triage.map(triageKey));
+  return {
+    matches: withMatches(marks, matches).matches,
+    triage: [...marks.triage.filter((old) => !marked.has(triageKey(old))), ...triage],
+    mapping: added.filter((entry): entry is KeptMapping => 'text' in entry).at(-1) ?? marks.mapping,
+  };
 }
 
 /** What went when `before` became `now`: entries that are in neither of its lists any more, and the mapping where it is another. */
 export function takenAway(before: Marks, now: Marks): Added[] {
-  const left = [...now.matches, ...now.triage];
-  const gone: Added[] = [...before.matches, ...before.triage].filter((entry) => !isAmong(entry, left));
+  const isLeft = amongThem([...now.matches, ...now.triage]);
+  const gone: Added[] = [...before.matches, ...before.triage].filter((entry) => !isLeft(entry));
   if (before.mapping && !sameMapping(before.mapping, now.mapping)) gone.push(before.mapping);
   return gone;
 }
@@ -193,14 +207,14 @@ export function takenAway(before: Marks, now: Marks): Added[] {
  * has changed since stays as it is.
  */
 export function withoutAdded(there: Marks, entries: readonly Added[], before: Marks): Marks {
-  const ours = (entry: Added): boolean => isAmong(entry, entries);
+  const ours = amongThem(entries);
   const present = [...there.matches, ...there.triage].filter(ours);
   const added = withAdded(before, present);
-  const replaced = takenAway(before, added);
+  const replaced = new Set(takenAway(before, added));
   const mapping = there.mapping && ours(there.mapping) ? before.mapping : there.mapping;
   return {
-    matches: [...there.matches.filter((entry) => !ours(entry)), ...before.matches.filter((entry) => replaced.includes(entry))],
-    triage: [...there.triage.filter((entry) => !ours(entry)), ...before.triage.filter((entry) => replaced.includes(entry))],
+    matches: [...there.matches.filter((entry) => !ours(entry)), ...before.matches.filter((entry) => replaced.has(entry))],
+    triage: [...there.triage.filter((entry) => !ours(entry)), ...before.triage.filter((entry) => replaced.has(entry))],
     mapping,
   };
 }
@@ -209,15 +223,22 @@ export function equalMarks(a: Marks, b: Marks): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** A flow mapping whose texts are in double quotes as JSON writes them: YAML reads them back whatever they hold. */
+/** What JSON writes as it is and YAML does not take, or takes for the end of a line. */
+const NOT_IN_YAML = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+/** A text in double quotes (or a list, or an object, of such) that YAML reads back whatever it holds. */
+function quoted(value: unknown): string {
+  return JSON.stringify(value).replace(NOT_IN_YAML, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 function line(entry: object): string {
-  const parts = Object.entries(entry).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  const parts = Object.entries(entry).map(([key, value]) => `${key}: ${quoted(value)}`);
   return `- {${parts.join(', ')}}`;
 }
 
 /** The text of a matches file, for downloading. */
 export function marksAsYaml(marks: Marks): string {
   const block = (key: string, entries: readonly object[]): string => (entries.length > 0 ? `${key}:\n${entries.map(line).join('\n')}\n` : `${key}: []\n`);
-  const mapping = marks.mapping ? `mapping: ${JSON.stringify(marks.mapping)}\n` : '';
+  const mapping = marks.mapping ? `mapping: ${quoted(marks.mapping)}\n` : '';
   return `# Manual matches and marks of the viewer. graph-convert takes this file with --matches.\n${block('matches', marks.matches)}${mapping}${block('triage', marks.triage)}`;
 }

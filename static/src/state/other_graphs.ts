@@ -1,6 +1,6 @@
 /** What was just matched or marked, also for the other graphs of the run: the same names stand in every rank and step. */
 import { computed, signal } from '@preact/signals';
-import { isAmong, marksOf, NO_MARKS, withAdded, withoutAdded, type Added, type Marks } from '../core/marks';
+import { amongThem, marksOf, NO_MARKS, withAdded, withoutAdded, type Added, type Marks } from '../core/marks';
 import type { GraphKey } from '../core/types';
 import { SourceError, type LocalText, type RunGraph } from '../wire/source';
 import { chosen, runs, source } from './app';
@@ -117,7 +117,7 @@ export const takeBackPlaces = computed<readonly TakeBack[]>(() => {
   const found: TakeBack[] = [];
   if (!here || taken.length === 0) return found;
   for (const { entries, from, places } of spreads.value) {
-    const both = sameKey(from, here) ? entries.filter((entry) => isAmong(entry, taken)) : [];
+    const both = sameKey(from, here) ? entries.filter(amongThem(taken)) : [];
     if (both.length === 0) continue;
     for (const place of places) {
       const at = found.findIndex((other) => sameKey(other.key, place.key));
@@ -133,7 +133,8 @@ export async function alsoTakeBack(): Promise<Spread> {
   const taken = lastTaken.value;
   const result = await inEach(takeBackPlaces.value, async ({ key, entries, before }) => void (await changeOf(key, (there) => withoutAdded(there, entries, before))));
   if (result.problem !== null) return result;
-  spreads.value = spreads.value.map((spread) => ({ ...spread, entries: spread.entries.filter((entry) => !isAmong(entry, taken)) })).filter((spread) => spread.entries.length > 0);
+  const isTaken = amongThem(taken);
+  spreads.value = spreads.value.map((spread) => ({ ...spread, entries: spread.entries.filter((entry) => !isTaken(entry)) })).filter((spread) => spread.entries.length > 0);
   lastTaken.value = [];
   return result;
 }
