@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from small_dumps import LINEAR, NET, entry, write_dump
@@ -151,3 +153,19 @@ def test_names_of_another_graph_are_passed_over_and_counted(trees: tuple[Tree, T
     pairs, _, warnings = pinned_pairs(pins_of(entries, "m.yaml"), *trees)
     assert pairs == []
     assert warnings == ["m.yaml: 2 node names are not in these graphs and are passed over: x"]
+
+
+def test_a_list_of_everything_inside_of_a_large_node_takes_no_longer_than_its_length() -> None:
+    names = [f"Module.net.{number}.Linear.forward.0" for number in range(20_000)]
+    tree = SimpleNamespace(names=names)
+    pins = pins_of([{"target": name, "golden": name} for name in names], "m")
+    began = time.process_time()
+    pairs, refused, warnings = pinned_pairs(pins, tree, tree)  # type: ignore[arg-type]
+    assert (len(pairs), refused, warnings) == (20_000, [], [])
+    assert time.process_time() - began < 5  # looking through all earlier pairs for every entry took minutes
+
+
+def test_an_entry_dissolves_every_pair_that_one_of_its_nodes_was_in(trees: tuple[Tree, Tree]) -> None:
+    entries = [{"target": LINEAR, "golden": [Q, K]}, {"target": NET, "golden": V}, {"target": LINEAR, "golden": V},
+               {"target": NET, "golden": [Q, K]}]
+    assert pairs_by_name(pins_of(entries, "m"), trees) == [([LINEAR], [V], Relation.SAME), ([NET], [Q, K], Relation.CONCAT)]

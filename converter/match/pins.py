@@ -156,6 +156,8 @@ def pinned_pairs(pins: Pins, target: Tree, golden: Tree) -> tuple[list[Pair], li
     node_t = {name: node for node, name in enumerate(target.names)}
     node_g = {name: node for node, name in enumerate(golden.names)}
     pairs: dict[tuple[int, ...], Pair] = {}
+    pair_of_target: dict[int, tuple[int, ...]] = {}  # node → key of its pair: lists of everything inside a node are long
+    pair_of_golden: dict[int, tuple[int, ...]] = {}
     refused: set[tuple[int, int]] = set()
     unknown: list[str] = []
     for pin in pins.pins:
@@ -165,14 +167,20 @@ def pinned_pairs(pins: Pins, target: Tree, golden: Tree) -> tuple[list[Pair], li
             continue
         mine = tuple(sorted({node_t[name] for name in pin.target}))
         other = tuple(sorted({node_g[name] for name in pin.golden}))
-        for key in [key for key, pair in pairs.items() if set(key) & set(mine) or set(pair.golden) & set(other)]:
-            del pairs[key]
+        for key in {key for key in (*map(pair_of_target.get, mine), *map(pair_of_golden.get, other)) if key is not None}:
+            old = pairs.pop(key)
+            for node in old.target:
+                del pair_of_target[node]
+            for node in old.golden:
+                del pair_of_golden[node]
         if pin.action == "match":
             refused -= {(a, b) for a in mine for b in other}
             relation = pin.relation if pin.relation != Relation.SAME or len(mine) == len(other) == 1 else Relation.CONCAT
             pairs[mine] = Pair(
                 mine, other, relation, How.MANUAL, 1.0, message("evidence.by_hand", "matched by hand ({name})", name=pins.name)
             )
+            pair_of_target.update(dict.fromkeys(mine, mine))
+            pair_of_golden.update(dict.fromkeys(other, mine))
         else:
             refused |= {(a, b) for a in mine for b in other}
     warnings = [message("pins.unknown_nodes", "{name}: {count} node names are not in these graphs and are passed over: {first}",
