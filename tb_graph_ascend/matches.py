@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -34,6 +35,11 @@ SIDES = ("target", "golden")
 VERDICTS = ("expected", "ignored")
 
 _lock = threading.Lock()
+
+# Parsing takes half a millisecond an entry, and matching everything inside of a node makes thousands: once for each content is enough.
+KEPT = 8  # contents of files
+_parsed: OrderedDict[tuple[str, str], Matches] = OrderedDict()
+_parsed_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -80,11 +86,23 @@ def read_matches(graph_path: str) -> Matches:
             return Matches([], [], None, NO_FILE)
         raise
     if source.size > LARGEST:
-        raise UserError(message("matches.too_large",
-                                "{path} is {size} bytes long, more than the {largest} that a matches file may have. Remove or shorten it.",
-                                path=path, size=source.size, largest=LARGEST))
+        raise _too_large(path, source.size)
     content = source.read_range(0, source.size)
-    return _parse(content, path)
+    key = (path, _revision(content))
+    with _parsed_lock:
+        known = _parsed.get(key)
+    if known is None:
+        known = _parse(content, path)
+        _remember(key, known)
+    return known
+
+
+def _remember(key: tuple[str, str], parsed: Matches) -> None:
+    with _parsed_lock:
+        _parsed[key] = parsed
+        _parsed.move_to_end(key)
+        while len(_parsed) > KEPT:
+            _parsed.popitem(last=False)
 
 
 def write_matches(graph_path: str, matches: Any, triage: Any, revision: str, mapping: Any = None) -> Matches:
@@ -100,8 +118,18 @@ def write_matches(graph_path: str, matches: Any, triage: Any, revision: str, map
         if current.revision != revision:
             raise Conflict(current)
         content = _to_yaml(wanted_matches, wanted_triage, wanted_mapping)
+        if len(content) > LARGEST:
+            raise _too_large(path, len(content))  # it could be written, but never read again
         write_atomically(path, [content])
-    return Matches(wanted_matches, wanted_triage, wanted_mapping, _revision(content))
+    written = Matches(wanted_matches, wanted_triage, wanted_mapping, _revision(content))
+    _remember((path, written.revision), written)
+    return written
+
+
+def _too_large(path: str, size: int) -> UserError:
+    return UserError(message("matches.too_large",
+                             "{path} is {size} bytes long, more than the {largest} that a matches file may have. Remove or shorten it.",
+                             path=path, size=size, largest=LARGEST))
 
 
 def _parse(content: bytes, path: str) -> Matches:

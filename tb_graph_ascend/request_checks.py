@@ -79,7 +79,10 @@ def json_of(request: Request, served_as: list[str]) -> dict[str, Any]:
     request.max_content_length = LARGEST_REQUEST + 1  # no more is read of a request that does not say how long it is
     if (request.content_length or 0) > LARGEST_REQUEST or len(request.get_data()) > LARGEST_REQUEST:
         raise RequestProblem(TOO_LARGE, 413)
-    body = request.get_json(silent=True)
+    try:
+        body = request.get_json(silent=True)
+    except RecursionError:  # a hundred thousand brackets
+        body = None
     if not isinstance(body, dict):
         raise RequestProblem(NOT_JSON, 400)
     return body

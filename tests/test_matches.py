@@ -290,3 +290,29 @@ def test_a_request_that_is_too_large_is_refused_before_it_is_kept(server, monkey
     answer = server.request(path, method="POST", input_stream=io.BytesIO(content), content_type="application/json",
                             **({"content_length": len(content)} if said else {"environ_overrides": chunked}))
     assert answer.status_code == 413 and body(answer)["error"]["code"] == "too_large"
+
+
+def test_what_could_be_written_but_never_read_again_is_refused(graph, monkeypatch):
+    before = write_matches(graph, [MATCH], [], NO_FILE)
+    monkeypatch.setattr(matches_module, "LARGEST", 1000)
+    with pytest.raises(UserError, match="more than the 1000 that a matches file may have"):
+        write_matches(graph, [MATCH] * 20, [], before.revision)
+    assert read_matches(graph) == before
+
+
+def test_a_file_is_parsed_once_as_long_as_nobody_writes_it(graph, monkeypatch):
+    written = write_matches(graph, [MATCH], [TRIAGE], NO_FILE)
+    monkeypatch.setattr(matches_module, "_parse", lambda content, path: pytest.fail("parsed again"))
+    assert read_matches(graph) == written
+    assert write_matches(graph, [], [], written.revision).matches == []
+
+
+def test_a_named_pipe_in_the_place_of_the_file_does_not_stop_the_server(graph):
+    os.mkfifo(matches_module.matches_path(graph))
+    with pytest.raises(UserError, match="not a regular file"):
+        read_matches(graph)
+
+
+def test_a_body_of_very_many_brackets_is_no_failure_of_the_server(server):
+    response = server.request("/matches", method="POST", data="[" * 200_000, headers={"Content-Type": "application/json"})
+    assert (response.status_code, body(response)["error"]["code"]) == (400, "not_json")

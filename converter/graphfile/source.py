@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +42,8 @@ def _local(path: str) -> Source:
         state = os.stat(path)
     except OSError as problem:
         raise errors.unreadable(path, problem.strerror or str(problem)) from None
+    if not stat.S_ISREG(state.st_mode):  # opening a named pipe would wait for ever for somebody who writes
+        raise errors.unreadable(path, os.strerror(errno.EISDIR) if stat.S_ISDIR(state.st_mode) else "it is not a regular file")
 
     def read_range(offset: int, length: int) -> bytes:
         try:
