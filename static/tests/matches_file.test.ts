@@ -210,6 +210,36 @@ describe('the file of matches', () => {
   });
 });
 
+describe('two tabs of one browser where nothing can be written', () => {
+  it('keep what each of them changed, and what was taken away stays away', async () => {
+    browser();
+    const { state, source } = server(mark('there'));
+    state.writable = false;
+    const [one, two] = [open(source), open(source)];
+    await Promise.all([one.file.read(), two.file.read()]);
+    one.file.keep(mark('there', 'one'));
+    await rest();
+    two.file.keep(mark('there', 'two'));
+    await rest();
+    expect(two.foreign).toEqual(['one']);
+    one.file.keep(mark('there'));
+    await rest();
+    expect(nodes(await open(source).file.read())).toEqual(['there', 'two']);
+  });
+
+  it('are told when the browser has no room for it', async () => {
+    browser();
+    const { state, source } = server();
+    state.writable = false;
+    const { file, seen } = open(source);
+    await file.read();
+    vi.stubGlobal('localStorage', { ...localStorage, setItem: () => { throw new DOMException('full', 'QuotaExceededError'); } });
+    file.keep(mark('mine'));
+    await rest();
+    expect([seen.kept, (seen.problems[0] as SourceError).code]).toEqual(['unknown', 'not_kept']);
+  });
+});
+
 describe('going back after somebody else has written', () => {
   it('takes back the own change, never theirs', () => {
     const own = changed(historyOf(mark('a')), mark('a', 'b'));

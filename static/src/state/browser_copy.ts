@@ -10,11 +10,13 @@ export function remembered(name: string): string {
   }
 }
 
-export function remember(name: string, text: string): void {
+/** False where the browser's storage is forbidden or full: then it holds until the page is closed. */
+export function remember(name: string, text: string): boolean {
   try {
     localStorage.setItem(`tb_graph_ascend.${name}`, text);
+    return true;
   } catch {
-    // Forbidden or full: it holds until the page is closed.
+    return false;
   }
 }
 
@@ -28,8 +30,13 @@ export interface BrowserCopy {
   readonly now: Marks;
 }
 
-export function keepInBrowser(key: GraphKey, now: Marks, base: Marks): void {
-  remember(nameOf(key), JSON.stringify({ ...now, base }));
+/** False where the browser cannot keep it. */
+export function keepInBrowser(key: GraphKey, now: Marks, base: Marks): boolean {
+  return remember(nameOf(key), JSON.stringify({ ...now, base }));
+}
+
+export function isInBrowser(key: GraphKey): boolean {
+  return remembered(nameOf(key)) !== '';
 }
 
 export function fromBrowser(key: GraphKey): BrowserCopy {

@@ -5,7 +5,7 @@
 import { equalMarks, holdsChange, joined, marksOf, NO_MARKS, type Marks } from '../core/marks';
 import type { GraphKey } from '../core/types';
 import { SourceError, type Source } from '../wire/source';
-import { forgetInBrowser, fromBrowser, keepInBrowser } from './browser_copy';
+import { forgetInBrowser, fromBrowser, isInBrowser, keepInBrowser } from './browser_copy';
 
 /** Answer of the route `matches`. */
 export interface MatchesAnswer extends Marks {
@@ -30,6 +30,14 @@ const AGAIN = 5000; // milliseconds until a server that did not answer is asked 
 /** Without an answer of the server itself: what was sent may have been written all the same. */
 const NO_ANSWER = /^(unreachable|5\d\d)$/;
 
+const NOT_KEPT = new SourceError(
+  {
+    en: "This browser's storage is full or forbidden: what was matched and marked here is lost with this page. Download it as a file.",
+    zh: '浏览器存储已满或被禁用：在此处所做的匹配与标记将随页面关闭而丢失，请下载为文件。',
+  },
+  'not_kept',
+);
+
 /** The run was deleted or renamed while it was open. */
 const GONE: ReadonlySet<string> = new Set(['gone', 'no_such_run', 'no_such_graph']);
 
@@ -42,6 +50,7 @@ export class MatchesFile {
   private revision = 'none';
   private wanted: Marks = NO_MARKS;
   private unanswered: Marks[] = []; // what was sent since then without an answer: it may have been written all the same
+  private inBrowser: Marks | null = null; // what this page last read from, or put into, the browser's storage
   private writes = true; // false: nothing can be written there
   private queue: Promise<unknown> = Promise.resolve();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -72,6 +81,7 @@ export class MatchesFile {
 
   private async load(): Promise<Marks> {
     const own = fromBrowser(this.key);
+    if (isInBrowser(this.key)) this.inBrowser = own.now;
     let found = own.now;
     try {
       const answer = await this.from.request<MatchesAnswer>('matches', { ...this.key });
@@ -95,7 +105,9 @@ export class MatchesFile {
 
   private async write(): Promise<void> {
     if (!this.writes) {
-      keepInBrowser(this.key, this.wanted, this.onDisk);
+      const here = this.keepHere();
+      this.listener.kept(here ? 'browser' : 'unknown');
+      this.listener.failed(here ? null : NOT_KEPT);
       return;
     }
     this.listener.saving(true);
@@ -103,16 +115,31 @@ export class MatchesFile {
     try {
       await this.send();
       forgetInBrowser(this.key);
+      this.inBrowser = null;
       this.listener.kept('file');
     } catch (problem) {
       this.writes = codeOf(problem) !== 'read_only';
-      keepInBrowser(this.key, this.wanted, this.onDisk);
+      const here = this.keepHere();
       this.listener.kept(GONE.has(codeOf(problem)) ? 'gone' : this.writes ? 'waiting' : 'browser');
-      this.listener.failed(problem);
+      this.listener.failed(here ? problem : NOT_KEPT);
       if (codeOf(problem) === 'unreachable') this.timer = setTimeout(() => this.next(), AGAIN);
     } finally {
       this.listener.saving(false);
     }
+  }
+
+  /** Keeps what is wanted in this browser, joined with what another tab has put there meanwhile. False where that cannot be done. */
+  private keepHere(): boolean {
+    if (isInBrowser(this.key)) {
+      const theirs = fromBrowser(this.key).now;
+      const base = this.inBrowser ?? this.onDisk;
+      if (!equalMarks(base, theirs)) {
+        this.wanted = joined(base, this.wanted, theirs);
+        this.listener.joined(base, theirs);
+      }
+    }
+    this.inBrowser = this.wanted;
+    return keepInBrowser(this.key, this.wanted, this.onDisk);
   }
 
   private async send(): Promise<void> {
