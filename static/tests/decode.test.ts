@@ -1,3 +1,5 @@
+import { stringAt, textTable } from '../src/core/name_text';
+import { StringTable } from '../src/core/strings';
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../src/core/names';
 import { deriveTree } from '../src/core/tree';
@@ -75,5 +77,13 @@ describe('decoding a graph file', () => {
     const after = withPairs(before, other.pairs as Uint8Array, other.verdicts as Uint8Array, other.summary);
     expect([...partners(after, 'target', 1)]).toEqual([2]);
     expect([...partners(before, 'target', 1)]).toEqual([1]);
+  });
+});
+
+describe('strings of a graph file', () => {
+  it('keep a byte order mark at their beginning: it belongs to the name', () => {
+    const table = StringTable.of(['\ufeffnode', 'é']);
+    expect([table.get(0), table.get(1)]).toEqual(['\ufeffnode', 'é']);
+    expect(stringAt(textTable(table.utf8, table.end), 0)).toBe('\ufeffnode');
   });
 });

@@ -8,7 +8,7 @@ export interface TextTable {
 
 /** One pass over the UTF-8 bytes. Lower case may change the length of a string, so that is done string by string where it does. */
 export function textTable(utf8: Uint8Array, end: Uint32Array): TextTable {
-  const decoder = new TextDecoder('utf-8');
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const whole = decoder.decode(utf8).toLowerCase();
   if (whole.length === utf8.length) return { text: whole, end };
   const parts: string[] = [];

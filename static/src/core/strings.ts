@@ -2,7 +2,7 @@
 
 export class StringTable {
   readonly count: number;
-  private readonly decoder = new TextDecoder('utf-8');
+  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true }) /* U+FEFF at the start of a name is part of it */;
   private readonly decoded = new Map<number, string>();
   private readonly ascii: string | null;
 
