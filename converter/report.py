@@ -167,11 +167,19 @@ def _warning_lines(graphs: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def _by_rules_only(entry: dict[str, Any]) -> bool:
+    """Whether every value that was followed agrees, so that nothing but a policy with rules of its own (msprobe) objects to any."""
+    causes = entry["causes"]
+    return bool(causes["clean"]) and not any(count for cause, count in causes.items() if cause != "clean")
+
+
 def _counts_line(place: str, entry: dict[str, Any]) -> str:
     status, causes, unmatched = entry["status"], entry["causes"], entry["unmatched"]
     differ = status["error"] + status["warning"]
     others = ", the others follow" if differ > causes["parameter"] + causes["introduced"] else ""
-    origin = f" ({causes['parameter']} by parameters, {causes['introduced']} introduced{others})" if differ else ""
+    origin = "" if not differ else (
+        " (by rules of the policy only)" if _by_rules_only(entry)
+        else f" ({causes['parameter']} by parameters, {causes['introduced']} introduced{others})")
     calls = unmatched["target_api_calls"], unmatched["golden_api_calls"]
     return (
         f"{place}: {entry['pairs']['total']} pairs of {entry['target']['nodes']} and {entry['golden']['nodes']} nodes: "
@@ -189,6 +197,9 @@ def _conclusion(overall: Optional[dict[str, Any]], compared: list[dict[str, Any]
         if not judged:
             return "Nothing could be judged: the dumps hold structure only, or no pair has tensors on both sides."
         if any(entry["status"]["error"] + entry["status"]["warning"] for entry in compared):
+            if all(_by_rules_only(entry) for entry in compared):
+                return ("No divergence was found: all numbers agree within what floating point explains; "
+                        "what differs breaks rules of the policy (--policy default judges by scale).")
             return "No first divergence of its own was found: the differences come from elsewhere (another rank, or the inputs of the run)."
         return "The two runs agree wherever they could be compared."
     place = f"step {overall['step']} rank {overall['rank']}: " if len(compared) > 1 else ""

@@ -55,9 +55,14 @@ class RunFinder:
 
     def find(self, name: str) -> Run | None:
         """The run of that name. Only what a walk has listed can be found, so no name leads out of the log directory."""
-        if name not in self._runs:
-            self.refresh()
+        for _ in range(2):
+            if name in self._runs:
+                break
+            passed = self.scanning  # a walk under way may have passed the place already
+            self.refresh(changed=True)
             self._idle.wait(FIND_TIMEOUT)
+            if not passed:
+                break
         return self._runs.get(name)
 
     def refresh(self, changed: bool = False) -> None:

@@ -8,16 +8,19 @@ from converter.graphfile import graph_pb2
 def verdict_word(summary: graph_pb2.Summary) -> str:
     """parameter | introduced | inherited | warning | clean, after the cause that comes first; "" where nothing was measured.
 
-    `inherited`: calls differ, but none in this graph began it (a later pipeline stage, say).
+    `inherited`: calls differ, but none in this graph began it (a later pipeline stage, say). Where all that was followed agrees and
+    only the rules of a policy object (msprobe's), that is a warning.
     """
     for direction in ("forward", "backward"):
         if summary.HasField(direction):
             return "parameter" if getattr(summary, direction).kind == "parameter" else "introduced"
     if summary.parameters:
         return "parameter"
-    if summary.status.error:
+    causes = summary.causes
+    carried = causes.amplified or causes.inherited or causes.recovered
+    if summary.status.error and (carried or not causes.clean):
         return "inherited"
-    if summary.status.warning:
+    if summary.status.error or summary.status.warning:
         return "warning"
     # `pass` is a keyword of this language.
     return "clean" if getattr(summary.status, "pass") else ""

@@ -143,7 +143,7 @@ def test_swapped_sides_swap_the_answer(tmp_path: Path, bias: Any) -> None:
 def entry_of(rank: int, **more: Any) -> dict[str, Any]:
     return {"step": 0, "rank": rank, "file": "f", "mode": "statistics", "target": {"nodes": 3}, "golden": {"nodes": 3},
             "pairs": {"total": 3}, "unmatched": {"target": 0, "golden": 0, "target_api_calls": 0, "golden_api_calls": 0},
-            "status": {"pass": 3, "warning": 0, "error": 0, "not_comparable": 0}, "causes": {"parameter": 0, "introduced": 0},
+            "status": {"pass": 3, "warning": 0, "error": 0, "not_comparable": 0}, "causes": {"clean": 0, "parameter": 0, "introduced": 0, "inherited": 0},
             "first_divergence": {"forward": None, "backward": None, "parameters": []}, "warnings": [], **more}
 
 
@@ -174,6 +174,15 @@ def test_the_earliest_step_and_the_lowest_rank_is_the_first_divergence() -> None
 def test_differences_without_a_beginning_are_said_to_come_from_elsewhere() -> None:
     status = {"pass": 1, "warning": 0, "error": 2, "not_comparable": 0}
     assert lines_of(entry_of(0, status=status))[-1].startswith("No first divergence of its own was found")
+
+
+def test_differences_that_only_a_policy_objects_to_are_told_as_that() -> None:
+    status = {"pass": 1, "warning": 0, "error": 2, "not_comparable": 0}
+    agreeing = {"clean": 3, "parameter": 0, "introduced": 0, "inherited": 0}
+    *counts, conclusion = lines_of(entry_of(0, status=status, causes=agreeing))
+    assert "2 differ (by rules of the policy only)" in counts[0] and conclusion.startswith("No divergence was found")
+    carried = lines_of(entry_of(0, status=status, causes={**agreeing, "inherited": 1}))
+    assert "policy" not in carried[0] and carried[-1].startswith("No first divergence of its own was found")
 
 
 def test_a_rank_that_failed_is_told_with_its_reason() -> None:

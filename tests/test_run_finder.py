@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 import pytest
 from log_directories import CREATED, graph_bytes, write_run
@@ -60,6 +59,14 @@ def test_the_word_is_the_cause_that_comes_first():
     assert verdict_word(summary(error=1, warning=2)) == "inherited"
     assert verdict_word(summary(warning=2)) == "warning"
     assert verdict_word(summary()) == ""
+
+
+def test_what_only_a_policy_objects_to_is_a_warning():
+    made = summary(error=5)
+    made.causes.clean = 7
+    assert verdict_word(made) == "warning"
+    made.causes.inherited = 1
+    assert verdict_word(made) == "inherited"
 
 
 def test_runs_are_found_at_any_depth_and_listed_in_natural_order(tmp_path):
@@ -141,7 +148,6 @@ def test_a_new_run_is_found_by_its_name_without_a_restart(logs):
     server = Server(logs)
     assert server.names() == ["compare_1"]
     write_run(str(logs / "compare_2"))
-    time.sleep(2.1)  # the last walk is fresh for two seconds
     assert server.request("/graph", query=graph_query("compare_2")).status_code == 200
 
 

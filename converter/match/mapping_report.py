@@ -41,7 +41,9 @@ def refuse_unknown(mapping: MappingFile, found: Sequence[Sequence[Unknown]]) -> 
             raise error_at(mapping.name, unknown.line, unknown.column, unknown.message)
 
 
-def unknown_scopes(mapping: MappingFile, conversion: Conversion, tree: Tree, levels: Levels, other_tree: Tree, other: Levels) -> list[Unknown]:
+def unknown_scopes(
+    mapping: MappingFile, conversion: Conversion, tree: Tree, levels: Levels, other_tree: Tree, other: Levels
+) -> list[Unknown]:
     """Scopes whose class or path does not occur on the source side, one entry a scope."""
     known = _scope_names(tree, levels) | {ROOT_SCOPE}
     elsewhere = _scope_names(other_tree, other)

@@ -68,6 +68,12 @@ const calls = computed<Uint32Array>(() => {
   return counts;
 });
 
+/** Whether every value that was followed agrees: then nothing but a policy with rules of its own (msprobe) objects to any. */
+const byRulesOnly = computed<boolean>(() => {
+  const cause = graph.value?.verdicts.cause;
+  return cause !== undefined && cause.includes(Cause.clean) && cause.every((each) => each === Cause.none || each === Cause.clean);
+});
+
 /** Pairs that differ, by the direction of their first target node. */
 const differing = computed<Uint32Array>(() => {
   const counts = new Uint32Array(3);
@@ -102,9 +108,10 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   const count = calls.value[direction];
   if (count === 0) return { ...plain, big: t('verdict.noCalls'), why: t(which === 'forward' ? 'verdict.noCallsForward' : 'verdict.noCallsBackward') };
   if (which === 'backward' && forwardIsMarked(open)) return { ...plain, big: t('verdict.followsMarked'), why: t('verdict.followsMarkedWhy', { count: formatCount(count) }) };
+  const differ = differing.value[direction];
+  if (differ > 0 && byRulesOnly.value) return { ...plain, big: t('verdict.byRules'), why: t('verdict.byRulesWhy', { count: formatCount(differ) }) };
   // Gradients of another forward pass differ everywhere: where it differs there is nothing more to say.
   if (which === 'backward' && (open.summary.forward || differing.value[Direction.forward] > 0)) return { ...plain, big: t('verdict.follows'), why: t('verdict.followsWhy', { count: formatCount(count) }) };
-  const differ = differing.value[direction];
   if (differ > 0) {
     const origin = originElsewhere.value;
     const why = origin ? t('verdict.beganAt', { rank: origin.rank, what: local(origin.text) }) : t('verdict.cameInWhy', { count: formatCount(differ) });
