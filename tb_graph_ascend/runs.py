@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -161,7 +162,7 @@ def _lone_run(graph: Graph, relative: str, prefix: str, checker: GraphChecker) -
     graph, check = checker.check(graph)
     graph = replace(graph, step=check.step, rank=check.rank)
     name = f"{relative}/{graph.file}" if relative else graph.file
-    return Run(f"{prefix}{name}", graph.path[: -len(graph.file) - 1], check.kind, check.created, (graph,), None, check.dumps)
+    return Run(f"{prefix}{_readable(name)}", graph.path[: -len(graph.file) - 1], check.kind, check.created, (graph,), None, check.dumps)
 
 
 def _described_run(found: Found, manifest: dict[str, Any], prefix: str, checker: GraphChecker) -> Run:
@@ -180,7 +181,12 @@ def _in_order(graphs: list[Graph]) -> tuple[Graph, ...]:
 
 
 def _name(prefix: str, relative: str) -> str:
-    return f"{prefix}{relative}" if relative else prefix.rstrip("/") or "."
+    return f"{prefix}{_readable(relative)}" if relative else prefix.rstrip("/") or "."
+
+
+def _readable(path: str) -> str:
+    """A path as a name for addresses and JSON: bytes that are no UTF-8 are written out ("caf\\xe9")."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _read_manifest(found: Found) -> dict[str, Any] | None:
@@ -217,7 +223,8 @@ def _check_entry(entry: Any) -> None:
     if not all(type(entry.get(key)) is int for key in ("step", "rank")):
         raise UserError(message("manifest.no_number", "step or rank of {file} is no whole number", file=repr(entry["file"])))
     file = entry["file"]
-    if not file or "\\" in file or ":" in file or "\0" in file or any(part in ("", ".", "..") for part in file.split("/")):
+    half = re.search("[\ud800-\udfff]", file)  # of a character: no file can be asked for by such a name
+    if not file or half or "\\" in file or ":" in file or "\0" in file or any(part in ("", ".", "..") for part in file.split("/")):
         raise UserError(message("manifest.outside", "the file name {file} leads out of the run's directory", file=repr(file)))
 
 

@@ -240,3 +240,29 @@ def test_a_directory_that_may_not_be_listed_hides_nothing_else(logs, monkeypatch
 ])
 def test_the_dumps_of_a_run_have_a_short_name(target: str, golden: str, name: str) -> None:
     assert dump_names(target, golden) == name
+
+
+def test_a_directory_whose_name_is_no_utf8_can_be_opened_by_the_name_that_is_listed(logs):
+    try:
+        os.rename(logs / "compare_1", os.path.join(os.fsencode(logs), b"compare_caf\xe9"))
+    except OSError:
+        pytest.skip("this file system takes UTF-8 only")
+    server = Server(logs)
+    assert server.names() == ["compare_caf\\xe9"]
+    assert server.request("/graph", query=graph_query("compare_caf\\xe9")).status_code == 200
+
+
+def test_a_manifest_with_half_a_character_in_a_file_name_does_not_hide_other_runs(logs):
+    write_run(str(logs / "compare_0"))
+    write_run(str(logs / "compare_2"))
+    (logs / "compare_0" / "manifest.json").write_text('{"format": 1, "graphs": [{"file": "\\ud800.pb", "step": 0, "rank": 0}]}')
+    listed = Server(logs).runs()
+    assert ([run["run"] for run in listed["runs"]], listed["problems"]) == (["compare_0", "compare_1", "compare_2"], [])
+
+
+def test_named_pipes_do_not_stop_the_walk(logs):
+    os.makedirs(logs / "compare_0" / "step0")
+    for name in ("manifest.json", "step0/rank0.pb"):
+        os.mkfifo(logs / "compare_0" / name)
+    listed = Server(logs).runs()
+    assert (listed["scanning"], [run["run"] for run in listed["runs"]]) == (False, ["compare_0", "compare_1"])
