@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHash } from '../src/state/url';
+import { formatHash, parseHash } from '../src/state/url';
 
 const address = (fields: string) => parseHash(fields.split('&').map((field) => `p.tb_graph_ascend.${field}`).join('&'));
 
@@ -11,5 +11,10 @@ describe('an address', () => {
   it('with an empty node names none', () => {
     expect(address('run=a&node=').node).toBe(null);
     expect(address('run=a&side=golden&node').node).toBe(null);
+  });
+
+  it('takes half a character, which has no escape, for one that cannot be read', () => {
+    const hash = formatHash({ ...address('run=a'), query: 'x\ud800y \u{1f600}' });
+    expect(parseHash(hash).query).toBe('x\ufffdy \u{1f600}');
   });
 });

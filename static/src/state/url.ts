@@ -56,7 +56,8 @@ export function parseHash(hash: string): Address {
 
 /** Letters that are harmless in a hash stay readable. */
 function escape(text: string): string {
-  return encodeURIComponent(text).replace(/%2F/g, '/').replace(/%3A/g, ':').replace(/%20/g, '+');
+  // Half a character (a lone surrogate) has no escape: it would throw.
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replace(/%2F/g, '/').replace(/%3A/g, ':').replace(/%20/g, '+');
 }
 
 export function formatHash(address: Address): string {
