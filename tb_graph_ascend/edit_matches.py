@@ -5,6 +5,7 @@ from __future__ import annotations
 from werkzeug.wrappers import Request, Response
 
 from converter.errors import UserError
+from converter.graphfile.errors import system_error
 from tb_graph_ascend import texts
 from tb_graph_ascend.matches import Conflict, can_write, read_matches, write_matches
 from tb_graph_ascend.request_checks import RequestProblem, graph_of, json_of, text_of
@@ -38,5 +39,5 @@ def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> R
     except FileNotFoundError:  # deleted just now
         raise RequestProblem(texts.gone(run.name), 404) from None
     except OSError as problem:
-        raise RequestProblem(texts.cannot_write(problem.strerror or str(problem)), 403) from None
+        raise RequestProblem(texts.cannot_write(*system_error(problem)), 403) from None
     return json_response(request, content.as_json(True))

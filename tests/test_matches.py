@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -316,3 +317,16 @@ def test_a_named_pipe_in_the_place_of_the_file_does_not_stop_the_server(graph):
 def test_a_body_of_very_many_brackets_is_no_failure_of_the_server(server):
     response = server.request("/matches", method="POST", data="[" * 200_000, headers={"Content-Type": "application/json"})
     assert (response.status_code, body(response)["error"]["code"]) == (400, "not_json")
+
+
+@pytest.mark.parametrize(("number", "zh"), [(errno.ENOSPC, "磁盘空间不足"), (errno.EROFS, "文件系统只读"), (errno.EDQUOT, "超出磁盘配额")])
+def test_why_a_file_cannot_be_written_is_said_in_both_languages(server, graph, monkeypatch, number, zh):
+    def fail(path, chunks):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(matches_module, "write_atomically", fail)
+    error = body(post(server, NO_FILE))["error"]
+    assert os.strerror(number) in error["en"]
+    assert error["zh"] == f"无法写入匹配文件：{zh}。"
+    os.mkdir(matches_module.matches_path(graph))
+    assert body(server.request("/matches", query=graph_query()))["error"]["zh"].endswith("：这是目录。")

@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+
 from converter.errors import UserError
+
+SYSTEM_ERRORS = {
+    errno.ENOENT: "文件不存在",
+    errno.EISDIR: "这是目录",
+    errno.ENOTDIR: "路径中有一部分不是目录",
+    errno.EACCES: "权限不足",
+    errno.EPERM: "不允许该操作",
+    errno.EROFS: "文件系统只读",
+    errno.ENOSPC: "磁盘空间不足",
+    errno.EDQUOT: "超出磁盘配额",
+    errno.EFBIG: "文件过大",
+    errno.EIO: "输入/输出错误",
+    errno.ESTALE: "网络文件系统上的文件已失效",
+    errno.ENAMETOOLONG: "文件名过长",
+}
 
 
 class GraphFileError(UserError):
@@ -50,5 +67,11 @@ def no_such_section(name: str, section: str) -> GraphFileError:
     return GraphFileError("no_such_section", f"{name} has no section \"{section}\".", f"{name} 中没有名为 \"{section}\" 的分区。")
 
 
-def unreadable(name: str, why: str) -> GraphFileError:
-    return GraphFileError("unreadable", f"{name} cannot be read: {why}.", f"无法读取 {name}：{why}。")
+def unreadable(name: str, why: str, why_zh: str = "") -> GraphFileError:
+    return GraphFileError("unreadable", f"{name} cannot be read: {why}.", f"无法读取 {name}：{why_zh or why}。")
+
+
+def system_error(problem: OSError) -> tuple[str, str]:
+    """(what the system says, the same in Chinese for what happens to files)"""
+    said = problem.strerror or str(problem)
+    return said, SYSTEM_ERRORS.get(problem.errno or 0, said)

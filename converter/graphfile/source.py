@@ -41,9 +41,11 @@ def _local(path: str) -> Source:
     try:
         state = os.stat(path)
     except OSError as problem:
-        raise errors.unreadable(path, problem.strerror or str(problem)) from None
+        raise errors.unreadable(path, *errors.system_error(problem)) from None
     if not stat.S_ISREG(state.st_mode):  # opening a named pipe would wait for ever for somebody who writes
-        raise errors.unreadable(path, os.strerror(errno.EISDIR) if stat.S_ISDIR(state.st_mode) else "it is not a regular file")
+        directory = OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+        why = errors.system_error(directory) if stat.S_ISDIR(state.st_mode) else ("it is not a regular file", "不是普通文件")
+        raise errors.unreadable(path, *why)
 
     def read_range(offset: int, length: int) -> bytes:
         try:
@@ -51,7 +53,7 @@ def _local(path: str) -> Source:
                 stream.seek(offset)
                 return stream.read(length)
         except OSError as problem:
-            raise errors.unreadable(path, problem.strerror or str(problem)) from None
+            raise errors.unreadable(path, *errors.system_error(problem)) from None
 
     return Source(path, state.st_size, str(state.st_mtime_ns), read_range)
 
