@@ -129,7 +129,8 @@ def about_log_directory(directory: str) -> Iterator[Finding]:
     for run in runs[:SHOWN_RUNS]:
         broken = [graph for graph in run.graphs if graph.problem is not None]
         good = run.problem is None and not broken
-        yield Finding(good, f"run {run.name}: {run.kind}, {len(run.graphs)} graph files", run.problem.en if run.problem else "")
+        files = "1 graph file" if len(run.graphs) == 1 else f"{len(run.graphs)} graph files"
+        yield Finding(good, f"run {run.name}: {run.kind}, {files}", run.problem.en if run.problem else "")
         for graph in broken:
             yield Finding(False, f"  {graph.file}: {graph.problem.en if graph.problem else ''}")
     if len(runs) > SHOWN_RUNS:

@@ -92,6 +92,10 @@ def test_the_doctor_names_runs_and_broken_files(logs):
     assert "compare_1" in findings[0].text and "cut off" in findings[1].text
 
 
+def test_the_doctor_counts_graph_files_in_words_that_fit(logs):
+    assert any(finding.text.endswith("compare, 1 graph file") for finding in about_log_directory(str(logs)))
+
+
 def test_the_doctor_says_what_to_do_where_nothing_is_found(tmp_path):
     finding, = about_log_directory(str(tmp_path))
     assert not finding.good and "graph-convert" in finding.advice
