@@ -16,6 +16,12 @@ def opened(page: Page, address: str, logs: str, run: str, **fields: str) -> View
     return in_tensorboard(page, address, run=run_named(logs, run), **fields).opened()
 
 
+def test_of_layers_in_which_nothing_is_wrong_none_is_called_the_worst(page: Page, tensorboard: str, logs: str) -> None:
+    viewer = opened(page, tensorboard, logs, "megatron")
+    words = [text["words"] for text in picture(viewer) if " alike, clean" in text["words"]]
+    assert words and not [text for text in words if "worst" in text]
+
+
 def test_equal_layers_are_one_box_that_opens_and_folds_again(bug: Viewer) -> None:
     bug.wait(f"s.boxes.some(b => {FOLD})")
     texts = [text["words"] for text in picture(bug)]

@@ -95,7 +95,8 @@ export class Labels {
     const first = names.label(side, item.node);
     const details = [t(alike ? 'box.alike' : 'box.similar', { count: members })];
     if (which === 'target' && cls > 0) details.push(className(colouring.classes[cls], colouring.mode));
-    if (which === 'target' && worst > 0) details.push(t('box.worst', { index: folds.index(side, worstNode) }));
+    // Of layers in which nothing is wrong none is the worst: its number would read like an error.
+    if (which === 'target' && worst > 0 && colouring.classes[cls]?.id !== 'clean') details.push(t('box.worst', { index: folds.index(side, worstNode) }));
     if (side.call[item.node] > 0) details.push(`#${side.call[item.node]}`);
     if (begins(side, item.node)) details.push(t('direction.backward'));
     return {
