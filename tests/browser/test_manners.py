@@ -116,7 +116,7 @@ def test_no_panel_needs_eval_or_breaks_the_policy(page: Page, bug_tensorboard: s
     page.route("**/data/plugin_entry.html*", without_eval)
     viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "tensor")).opened()
     viewer.wait("s.details && s.details.rows > 3")
-    viewer.frame.get_by_role("button", name="Map of the differences in bias").click()
+    viewer.frame.get_by_role("button", name="Heatmap of the differences in bias").click()
     expect(viewer.frame.locator(".heatmap")).to_contain_text("128 of 128 elements differ")
     for name in PANELS:
         open_panel(viewer, name)

@@ -26,7 +26,7 @@ def tensors(page: Page, bug_tensorboard: str, bug_logs: str) -> Viewer:
 
 
 def open_map(viewer: Viewer, tensor: str) -> None:
-    viewer.frame.get_by_role("button", name=f"Map of the differences in {tensor}").click()
+    viewer.frame.get_by_role("button", name=f"Heatmap of the differences in {tensor}").click()
 
 
 def test_a_map_shows_where_a_tensor_differs(tensors: Viewer) -> None:

@@ -1,10 +1,10 @@
 /** Texts of the difference map. */
 
 const en = {
-  'heatmap.open': 'map',
-  'heatmap.openLabel': 'Map of the differences in {tensor}',
+  'heatmap.open': 'heatmap',
+  'heatmap.openLabel': 'Heatmap of the differences in {tensor}',
   'heatmap.title': 'Differences in {tensor}',
-  'heatmap.close': 'Close the map',
+  'heatmap.close': 'Close the heatmap',
   'heatmap.loading': 'Reading the tensors from the dumps…',
   'heatmap.unavailable': 'Not available: {why}',
   'heatmap.empty': 'The tensor has no elements.',
