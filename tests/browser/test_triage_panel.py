@@ -13,6 +13,7 @@ def test_marked_nodes_are_hidden_from_lists_and_counts_by_a_switch(qkv: Viewer, 
     chip = qkv.frame.locator(".chip", has_text="parameter")
     expect(chip).to_contain_text("1")
     qkv.frame.get_by_role("button", name="Expected…").click()
+    expect(panel(qkv).get_by_label("Hide marked nodes from lists and counts")).to_be_visible()
     panel(qkv).get_by_label("Why").fill("known <b>bug</b>")
     panel(qkv).get_by_role("button", name="Mark", exact=True).click()
     expect(panel(qkv).locator(".entry-row")).to_contain_text("known <b>bug</b>")

@@ -106,7 +106,7 @@ export function TriagePanel() {
       <p class="dim">{t(exported.value ? 'triage.howHere' : 'triage.how')}</p>
       <section class="block">
         <label class="check">
-          <input type="checkbox" checked={hideExpected.value} onChange={(event) => (hideExpected.value = (event.currentTarget as HTMLInputElement).checked)} /> {t('triage.hide', { count: formatCount(hidden) })}
+          <input type="checkbox" checked={hideExpected.value} onChange={(event) => (hideExpected.value = (event.currentTarget as HTMLInputElement).checked)} /> {hidden > 0 ? t('triage.hide', { count: formatCount(hidden) }) : t('triage.hideNone')}
         </label>
       </section>
       <section class="block">
