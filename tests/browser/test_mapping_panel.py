@@ -33,6 +33,16 @@ def test_a_mistake_is_told_with_its_line_and_nothing_can_be_applied(qkv: Viewer)
     forget_refusals(qkv.page, 422)
 
 
+def test_a_long_message_leaves_room_for_what_is_being_written(qkv: Viewer) -> None:
+    size_of_frame(qkv.page, 1600, 1000)
+    open_panel(qkv, "Layer mapping")
+    panel(qkv).get_by_role("tab", name="Text").click()
+    panel(qkv).get_by_label("Text of the mapping file").fill("TransformerLayer:\n  self_attention: self_attn\n")
+    messages = panel(qkv).locator(".effect-messages")
+    expect(messages).to_contain_text("no rule hit anything")
+    assert messages.evaluate("e => e.offsetHeight") <= 70
+
+
 def test_rules_are_added_changed_and_deleted_by_form(qkv: Viewer) -> None:
     open_panel(qkv, "Layer mapping")
     form = panel(qkv).locator(".rule-form")

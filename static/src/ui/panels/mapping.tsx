@@ -163,11 +163,15 @@ function Effect({ open }: { readonly open: Graph }) {
             <b>{t('mapping.effect', { pairs: formatCount(effect.counts.pairs), before: formatCount(effect.counts.before) })}</b>{' '}
             <span class="dim">{t('mapping.effectChange', { added: formatCount(effect.counts.new), gone: formatCount(effect.counts.gone) })}</span>
           </p>
-          {effect.messages.slice(0, MESSAGES_IN_SIGHT).map((item, i) => (
-            <p key={i} class="problem">
-              <RuleMessage item={item} />
-            </p>
-          ))}
+          {effect.messages.length > 0 ? (
+            <div class="effect-messages" tabIndex={0}>
+              {effect.messages.slice(0, MESSAGES_IN_SIGHT).map((item, i) => (
+                <p key={i} class="problem">
+                  <RuleMessage item={item} />
+                </p>
+              ))}
+            </div>
+          ) : null}
           <PairList open={open} title={t('mapping.new', { count: formatCount(effect.counts.new) })} pairs={effect.new} total={effect.counts.new} />
           <PairList open={open} title={t('mapping.gone', { count: formatCount(effect.counts.gone) })} pairs={effect.gone} total={effect.counts.gone} />
         </div>
