@@ -11,6 +11,7 @@ import { canvasSize, causes } from '../state/view';
 import { dtypeShape, metricText, originWords, rowClass, rowName, verdictWords } from './detail_words';
 import { MapButton } from './heatmap';
 import { Sign } from './sign';
+import { Unbroken } from './unbroken';
 
 const SHORTEST_BAR = 0.04;
 
@@ -80,7 +81,7 @@ function Row({ open, shown, row }: { readonly open: Graph; readonly shown: Detai
     <td key="verdict" class={item ? 'words verdict-words strong' : 'words verdict-words'} title={verdict}>
       <span class="reason">
         {item ? <Sign item={item} /> : null}
-        {verdict}
+        <Unbroken text={verdict} />
       </span>
     </td>,
   ];

@@ -19,6 +19,7 @@ import { divergenceRef } from '../state/open';
 import { causes } from '../state/view';
 import type { FirstDivergence } from '../wire/graph_pb.js';
 import { Sign } from './sign';
+import { Unbroken } from './unbroken';
 import { warningsOpen, Warnings } from './warnings';
 
 const TRAIL_JOINT = ' · ';
@@ -162,7 +163,7 @@ function Card({ title, card }: { readonly title: string; readonly card: CardText
         <Trail text={card.big} />
       </span>
       <span class="why" title={card.why}>
-        {card.why}
+        <Unbroken text={card.why} />
       </span>
     </button>
   );
