@@ -1,11 +1,11 @@
 /** Two languages, complete. `t` reads the locale signal, so whatever renders a text follows a switch. */
 import type { Said } from '../core/types';
-import { locale } from '../state/app';
 import type { LocalText } from '../wire/source';
 import { core, type CoreKey } from './core';
 import { details, type DetailsKey } from './details';
 import { fill } from './fill';
 import { heatmapTexts, type HeatmapKey } from './heatmap';
+import { locale } from './locale';
 import { inChinese } from './messages';
 import { meanings, type MeaningKey } from './meanings';
 import { panels, type PanelsKey } from './panels';

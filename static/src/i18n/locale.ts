@@ -1,19 +1,19 @@
-/** Which language the viewer starts in. */
+/** The language of the page, and which one it starts in. */
+import { signal } from '@preact/signals';
+import { keptInTab } from '../host/storage';
 
 export type Locale = 'en' | 'zh';
 
 /** A remembered choice first (this tab's, else the last one made in any), then the browser's language. */
-export function browserLocale(): Locale {
-  try {
-    const stored = globalThis.sessionStorage?.getItem('tb_graph_ascend.locale') ?? globalThis.localStorage?.getItem('tb_graph_ascend.locale');
-    if (stored === 'en' || stored === 'zh') return stored;
-  } catch {
-    // Storage may be forbidden (third-party frames); then the browser's language decides.
-  }
+function browserLocale(): Locale {
+  const stored = keptInTab('locale');
+  if (stored === 'en' || stored === 'zh') return stored;
   return globalThis.navigator?.language?.toLowerCase().startsWith('zh') ? 'zh' : 'en';
 }
 
+export const locale = signal<Locale>(browserLocale());
+
 /** The language of dates: the viewer's, in the way of the country that the browser knows for it. */
-export function languageTag(locale: Locale, wanted: readonly string[] = globalThis.navigator?.languages ?? []): string {
-  return wanted.find((tag) => tag.toLowerCase().split('-')[0] === locale) ?? (locale === 'zh' ? 'zh-CN' : 'en');
+export function languageTag(language: Locale, wanted: readonly string[] = globalThis.navigator?.languages ?? []): string {
+  return wanted.find((tag) => tag.toLowerCase().split('-')[0] === language) ?? (language === 'zh' ? 'zh-CN' : 'en');
 }

@@ -1,20 +1,6 @@
 /** Selection, hover, marks and the curves between paired boxes: on a canvas of their own, so that moving the mouse redraws no graph. */
-import type { BoxItem } from '../core/drawlist';
+import type { Curve, Outline } from '../state/scene';
 import type { Theme } from './theme';
-
-export interface Outline {
-  readonly item: Pick<BoxItem, 'x' | 'y' | 'width' | 'height' | 'header'>;
-  readonly pill: boolean;
-  readonly style: 'selected' | 'around' | 'hover' | 'marked' | 'producer';
-}
-
-export interface Curve {
-  readonly fromX: number;
-  readonly fromY: number;
-  readonly toX: number;
-  readonly toY: number;
-  readonly strong: boolean;
-}
 
 const WIDTHS: Record<Outline['style'], number> = { selected: 2, around: 1.5, hover: 1, marked: 1.5, producer: 1.5 };
 

@@ -1,8 +1,9 @@
 /** Keeps the two canvases of the panes current: one for the graphs, one for selection and hover. Draws only when something changed. */
 import { effect } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
+import { locale } from '../i18n/locale';
 import { colours, camera, canvasSize, folds, layout, producers, textMeasure } from '../state/view';
-import { graph, hovered, locale, marked, names, selection } from '../state/app';
+import { graph, hovered, marked, names, selection } from '../state/app';
 import { frameTimes } from '../state/frame_times';
 import { drawLists, overlay } from '../state/scene';
 import { Labels } from './labels';

@@ -7,7 +7,6 @@ import { NO_THRESHOLD, type ColourMode } from '../core/colouring';
 import { Names } from '../core/names';
 import type { Graph, GraphKey, NodeRef } from '../core/types';
 import type { LocalText, RunList, Source } from '../wire/source';
-import { browserLocale, type Locale } from '../i18n/locale';
 
 /** Where data comes from; set once at start. */
 export const source = signal<Source | null>(null);
@@ -70,7 +69,6 @@ export const findingFilter = signal<ReadonlySet<string>>(new Set(['cause']));
 /** Expand and collapse partners together. */
 export const syncExpansion = signal(true);
 
-export const locale = signal<Locale>(browserLocale());
 /** 'auto' follows TensorBoard, else the system. */
 export const theme = signal<'auto' | 'light' | 'dark'>('auto');
 export const dark = signal(false);

@@ -20,9 +20,9 @@ import {
 import { nodeName } from '../core/names';
 import { markedNodes } from '../core/triage';
 import { sideOf, SIDES, type Graph, type SideName } from '../core/types';
+import { keep, kept as keptText } from '../host/storage';
 import type { LocalText, Source } from '../wire/source';
 import { expectedGolden, expectedTarget, source } from './app';
-import { remember, remembered } from './browser_copy';
 import { MatchesFile, type Kept, type MatchesAnswer } from './matches_file';
 import { problemText } from './open';
 import { apply, inForce, stored, type InForce, type MappingChoice } from './rematch';
@@ -47,13 +47,13 @@ export const lastAdded = signal<readonly Added[]>([]);
 export const lastTaken = signal<readonly Added[]>([]);
 
 /** Who makes the entries; remembered in the browser. */
-export const author = signal(remembered('author'));
+export const author = signal(keptText('author') ?? '');
 
 let file: MatchesFile | null = null; // of the open graph
 
 export function setAuthor(text: string): void {
   author.value = text;
-  remember('author', text);
+  keep('author', text);
 }
 
 /** Author and time of a new entry. */

@@ -3,7 +3,6 @@ import { collect, pick, rowRectangle, type BoxItem, type DrawList, type Window }
 import { paneOf } from '../core/layout';
 import { ROW_PILL, rowShowing } from '../core/rows';
 import { pairNodes, sideOf, SIDES, type NodeRef, type SideName } from '../core/types';
-import type { Curve, Outline } from '../paint/overlay';
 import { graph, hovered, marked, selection } from './app';
 import { camera, canvasSize, layout, paneLeft, paneWidth, producers } from './view';
 
@@ -62,6 +61,20 @@ function boxOf(ref: NodeRef): { item: BoxItem; own: boolean } | null {
 
 export function sameNode(a: NodeRef | null, b: NodeRef | null): boolean {
   return a !== null && b !== null && a.side === b.side && a.node === b.node;
+}
+
+export interface Outline {
+  readonly item: Pick<BoxItem, 'x' | 'y' | 'width' | 'height' | 'header'>;
+  readonly pill: boolean;
+  readonly style: 'selected' | 'around' | 'hover' | 'marked' | 'producer';
+}
+
+export interface Curve {
+  readonly fromX: number;
+  readonly fromY: number;
+  readonly toX: number;
+  readonly toY: number;
+  readonly strong: boolean;
 }
 
 /** Selected boxes of both sides with the curves between them; hover; marks. */

@@ -3,8 +3,8 @@ import { graphFileName } from '../../core/file_name';
 import type { Graph } from '../../core/types';
 import { equalMarks, marksAsYaml, NO_MARKS } from '../../core/marks';
 import { local, t } from '../../i18n';
-import { languageTag } from '../../i18n/locale';
-import { exported, locale } from '../../state/app';
+import { languageTag, locale } from '../../i18n/locale';
+import { exported } from '../../state/app';
 import { author, failure, kept, marks, saving, setAuthor } from '../../state/marks';
 import { download } from '../download';
 
