@@ -109,7 +109,7 @@ export type Term = Place &
 export interface QueryProblem {
   readonly from: number;
   readonly to: number;
-  readonly code: 'key' | 'noKey' | 'noNumber' | 'value' | 'number' | 'expression' | 'quote' | 'operator';
+  readonly code: 'key' | 'noKey' | 'noNumber' | 'value' | 'number' | 'expression' | 'quote';
   readonly word: string;
   readonly hint: string; // what was probably meant, or what is possible
 }

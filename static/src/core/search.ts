@@ -137,7 +137,7 @@ const SEVERITY_OF_STATUS = [0, 1, 4, 6, 3];
 const UNMATCHED_SEVERITY = 4;
 
 /** How bad a row is, for sorting: causes first. */
-export function severity(graph: Graph, pair: number): number {
+function severity(graph: Graph, pair: number): number {
   if (pair < 0) return UNMATCHED_SEVERITY;
   return Math.max(SEVERITY_OF_CAUSE[graph.verdicts.cause[pair]] ?? 0, SEVERITY_OF_STATUS[graph.verdicts.status[pair]] ?? 0);
 }

@@ -30,8 +30,3 @@ export function deriveTree(depth: Uint16Array): { parent: Int32Array; end: Int32
 export function* childrenOf(end: Int32Array, node: number): Generator<number> {
   for (let child = node + 1; child < end[node]; child = end[child]) yield child;
 }
-
-/** Whether `ancestor` is `node` or encloses it. */
-export function encloses(end: Int32Array, ancestor: number, node: number): boolean {
-  return ancestor <= node && node < end[ancestor];
-}

@@ -125,8 +125,6 @@ const en = {
   'findings.emptyClean': 'No causes found. Choose another filter to see the other nodes.',
   'findings.only': 'only in {side}',
   'findings.gain': 'gain {gain}',
-  'findings.next': 'Next finding',
-  'findings.previous': 'Previous finding',
   'panel.rail': 'Panels',
 
   'panes.label': 'Graphs',
@@ -276,8 +274,6 @@ const zh: Record<CoreKey, string> = {
   'findings.emptyClean': '未发现起因。选择其他筛选可查看其余节点。',
   'findings.only': '仅{side}存在',
   'findings.gain': '增益 {gain}',
-  'findings.next': '下一个问题',
-  'findings.previous': '上一个问题',
   'panel.rail': '面板',
 
   'panes.label': '模型图',

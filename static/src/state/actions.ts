@@ -236,8 +236,11 @@ export function zoom(factor: number, at: number): void {
 }
 
 /** The whole page in the window, and back to reading size. */
-export function zoomOut(): void {
-  moveCamera({ scale: smallestScale(layout.value?.height ?? 0, canvasSize.value.height), scroll: 0 });
+export function toggleOverview(): void {
+  if (camera.value.scale < 1) {
+    moveCamera({ scale: 1 });
+    fitSelection();
+  } else moveCamera({ scale: smallestScale(layout.value?.height ?? 0, canvasSize.value.height), scroll: 0 });
 }
 
 /** Reading size at the selection, or the selected container as large as fits. */

@@ -1,9 +1,9 @@
 /** Keys for the whole page. Letters act only where nobody is typing. */
 import { across, step, type Move } from '../core/navigate';
-import { closeFold, fitSelection, moveCamera, select, stepLeft, stepRight, toggle, zoomOut } from '../state/actions';
+import { closeFold, fitSelection, select, stepLeft, stepRight, toggle, toggleOverview } from '../state/actions';
 import { graph, panel, selection } from '../state/app';
 import { goToFinding } from '../state/findings';
-import { camera, layout } from '../state/view';
+import { layout } from '../state/view';
 import { helpOpen } from './help';
 import { offered } from './panels';
 
@@ -23,13 +23,6 @@ function move(direction: Move): void {
   if (!layout.value) return;
   const from = selection.value;
   select(from ? step(layout.value, from, direction) : { side: 'target', node: 1 }, { show: true });
-}
-
-function toggleOverview(): void {
-  if (camera.value.scale < 1) {
-    moveCamera({ scale: 1 });
-    fitSelection();
-  } else zoomOut();
 }
 
 function onLetter(key: string): boolean {

@@ -6,7 +6,7 @@ import { toLayout } from '../core/camera';
 import { ROW_OPEN } from '../core/rows';
 import { sideOf, SIDES, type NodeRef, type SideName } from '../core/types';
 import { t } from '../i18n';
-import { collapseAll, expandAll, fitSelection, moveCamera, select, zoomOut } from '../state/actions';
+import { collapseAll, expandAll, select, toggleOverview } from '../state/actions';
 import { graph, names, syncExpansion } from '../state/app';
 import { camera, gutter, layout, paneMargin, paneWidth } from '../state/view';
 import { Icon } from './icon';
@@ -74,13 +74,6 @@ function Tool({ label, icon, pressed, act }: { readonly label: string; readonly 
       <Icon path={icon} />
     </button>
   );
-}
-
-function toggleOverview(): void {
-  if (camera.value.scale < 1) {
-    moveCamera({ scale: 1 });
-    fitSelection();
-  } else zoomOut();
 }
 
 export function PaneHeader() {

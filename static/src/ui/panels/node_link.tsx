@@ -5,7 +5,7 @@ import { t } from '../../i18n';
 import { select } from '../../state/actions';
 import { names } from '../../state/app';
 
-export function shortName(open: Graph, ref: NodeRef, length: number): string {
+function trailOf(open: Graph, ref: NodeRef, length: number): string {
   const side = sideOf(open, ref.side);
   return side && names.value ? shortTrail(names.value.trail(side, ref.node), length) : '';
 }
@@ -15,7 +15,7 @@ export function NodeLink({ open, to, length = 40 }: { readonly open: Graph; read
   if (!side || !names.value || to.node <= 0 || to.node >= side.count) return null;
   return (
     <button class="link node-link" title={names.value.full(side, to.node)} onClick={() => select(to, { reveal: true, centre: true })}>
-      {shortName(open, to, length)}
+      {trailOf(open, to, length)}
     </button>
   );
 }
