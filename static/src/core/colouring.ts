@@ -76,6 +76,11 @@ export function columnOf(colouring: Colouring, side: SideName): ClassColumn | nu
   return side === 'target' ? colouring.target : colouring.golden;
 }
 
+/** How a node is drawn; class 0 on a side that has no colours. */
+export function classOf(colouring: Colouring, side: SideName, node: number): ColourClass {
+  return colouring.classes[columnOf(colouring, side)?.classes[node] ?? 0];
+}
+
 /** One class a pair; `unmatchedClass` for nodes without one. A build has no pairs: its nodes are class 0. */
 function spread(side: Side, perPair: Uint8Array, unmatchedClass: number, build: boolean): ClassColumn {
   const classes = new Uint8Array(side.count);

@@ -1,6 +1,7 @@
 /** Manual matches and triage marks as lists, with undo and redo and the joining of two people's changes. Pure. */
+import type { Relation } from './types';
 
-export type RelationWord = 'same' | 'concat' | 'sum' | 'stack';
+export type RelationWord = keyof typeof Relation;
 
 /** One manual match, as converter/match/pins.py reads it. */
 export interface MatchEntry {

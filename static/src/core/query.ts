@@ -13,6 +13,7 @@
  */
 
 import { expressionPattern, globPattern, type NamePattern } from './name_pattern';
+import { HOW_WORDS, SIDES } from './types';
 
 /** Words that `is:` understands, in the order in which they are offered. */
 const PROPERTIES = [
@@ -72,12 +73,12 @@ const NUMBER_ALIASES: Readonly<Record<string, NumberField>> = {
 
 /** Choices: `key:value`. */
 const CHOICES = {
-  side: ['target', 'golden'],
+  side: SIDES,
   kind: ['module', 'api', 'collection', 'gradient', 'unplaced'],
   dir: ['forward', 'backward', 'none'],
   status: ['pass', 'warning', 'error', 'incomparable', 'none'],
   cause: ['clean', 'parameter', 'introduced', 'amplified', 'inherited', 'recovered', 'none'],
-  how: ['exact', 'mapping', 'normalised', 'fuzzy', 'structural', 'manual'],
+  how: HOW_WORDS,
 } as const;
 export type ChoiceField = keyof typeof CHOICES;
 /** `key:text` with any text: a reason's id, a data type, a class. */

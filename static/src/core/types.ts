@@ -17,6 +17,10 @@ export const How = { exact: 0, mapping: 1, normalised: 2, fuzzy: 3, structural: 
 export const Status = { none: 0, pass: 1, warning: 2, error: 3, notComparable: 4 } as const;
 export const Cause = { none: 0, clean: 1, parameter: 2, introduced: 3, amplified: 4, inherited: 5, recovered: 6 } as const;
 
+/** The same as words, in the order of their numbers. */
+export const RELATION_WORDS = Object.keys(Relation) as (keyof typeof Relation)[];
+export const HOW_WORDS = Object.keys(How) as (keyof typeof How)[];
+
 export const FLAG_RECOMPUTED = 1;
 export const NO_CALL = -1;
 

@@ -4,8 +4,8 @@ import { createRef } from 'preact';
 import { toMarkdown, toText, toTsv } from '../core/table_text';
 import type { TriageEntry } from '../core/marks';
 import { shortenMiddle } from '../core/names';
-import { pairNodes, Relation, type Graph } from '../core/types';
-import { local, say, t, type TextKey } from '../i18n';
+import { HOW_WORDS, pairNodes, Relation, RELATION_WORDS, type Graph } from '../core/types';
+import { local, say, t } from '../i18n';
 import { detailsHeight, detailsOpen, graph, names, panel, selection } from '../state/app';
 import { details, detailsFailure, detailsPending, type Details as DetailsData } from '../state/details';
 import { marks, nodesOfMark } from '../state/marks';
@@ -18,8 +18,6 @@ import { detailActions } from './detail_actions';
 import { HeatmapPanel } from './heatmap';
 import { Splitter } from './splitter';
 
-const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
-const HOWS = ['exact', 'mapping', 'normalised', 'fuzzy', 'structural', 'manual'] as const;
 const stackOpen = signal(false);
 const stacksPlace = createRef<HTMLDivElement>();
 const copyOpen = signal(false);
@@ -36,12 +34,12 @@ function Tags({ open, pair }: { readonly open: Graph; readonly pair: number }) {
   if (!open.golden) return null;
   if (pair < 0) return <span class="tag">{t('details.unmatched')}</span>;
   const { pairs } = open;
-  const how = HOWS[pairs.how[pair]] ?? 'exact';
+  const how = HOW_WORDS[pairs.how[pair]] ?? 'exact';
   const confidence = pairs.confidence[pair] / 255;
   const evidence = say(pairs.evidenceTexts[pairs.evidence[pair]]);
   return (
     <>
-      {pairs.relation[pair] !== Relation.same ? <span class="tag">{t(`relation.${RELATIONS[pairs.relation[pair]] ?? 'same'}` as TextKey)}</span> : null}
+      {pairs.relation[pair] !== Relation.same ? <span class="tag">{t(`relation.${RELATION_WORDS[pairs.relation[pair]] ?? 'same'}`)}</span> : null}
       <span class="tag" title={t(`meaning.how.${how}`)}>{t('details.how', { how: t(`how.${how}`), confidence: confidence < 0.995 ? confidence.toFixed(2) : '' }).trim()}</span>
       {marksOn(open, pair).map((entry) => (
         <button key={`${entry.side}|${entry.nodes}`} class="tag" title={[t(`triage.verdict.${entry.verdict}`), entry.note].filter(Boolean).join(': ')} onClick={() => (panel.value = 'triage')}>

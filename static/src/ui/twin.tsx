@@ -1,5 +1,6 @@
 /** The accessible twin of the canvas: the boxes in view as two trees in the document, for screen readers and tests. */
 import { useSignal, useSignalEffect } from '@preact/signals';
+import { classOf } from '../core/colouring';
 import type { BoxItem, DrawList } from '../core/drawlist';
 import { formatError } from '../core/format';
 import { ROW_FOLD, ROW_OPEN } from '../core/rows';
@@ -18,10 +19,8 @@ function itemLabel(which: SideName, side: Side, item: BoxItem): string {
   const known = names.value;
   const colouring = causes.value;
   if (!open || !known || !colouring) return '';
-  const column = which === 'target' ? colouring.target : colouring.golden;
-  const cls = colouring.classes[column?.classes[item.node] ?? 0];
   const pair = side.pair[item.node];
-  const words = [known.label(side, item.node), known.of(side, item.node).type, className(cls, 'cause')];
+  const words = [known.label(side, item.node), known.of(side, item.node).type, className(classOf(colouring, which, item.node), 'cause')];
   if (pair >= 0) words.push(formatError(open.verdicts.error[pair]));
   const opposite = sideOf(open, otherSide(which));
   if (opposite) words.push(...Array.from(partners(open, which, item.node), (node) => `↔ ${known.label(opposite, node)}`));
@@ -72,11 +71,10 @@ export function Twin() {
     const side = ref && open && sideOf(open, ref.side);
     const colouring = causes.value;
     if (!ref || !side || !names.value || !colouring) return;
-    const column = ref.side === 'target' ? colouring.target : colouring.golden;
     announcement.value = t('announce.selected', {
       name: names.value.label(side, ref.node),
       side: t(`side.${ref.side}`),
-      cls: className(colouring.classes[column?.classes[ref.node] ?? 0], 'cause'),
+      cls: className(classOf(colouring, ref.side, ref.node), 'cause'),
     });
   });
   return (

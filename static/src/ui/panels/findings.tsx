@@ -1,5 +1,6 @@
 /** Findings in call order with their size; chips filter them, `n` and `p` go from one to the next. */
 import type { Signal } from '@preact/signals';
+import { classOf } from '../../core/colouring';
 import { FINDING_GROUPS, refOf, rowOfRef, worstError, type FindingGroup } from '../../core/findings';
 import { formatCount, formatError } from '../../core/format';
 import { shortTrail } from '../../core/names';
@@ -40,8 +41,7 @@ function Row({ open, row }: { readonly open: Graph; readonly row: number }) {
   const side = sideOf(open, ref.side);
   const colouring = causes.value;
   if (!side || !names.value || !colouring) return null;
-  const column = ref.side === 'target' ? colouring.target : colouring.golden;
-  const item = colouring.classes[column?.classes[ref.node] ?? 0];
+  const item = classOf(colouring, ref.side, ref.node);
   const pair = side.pair[ref.node];
   const error = pair >= 0 ? worstError(open, pair) : Number.NaN;
   const trail = names.value.trail(side, ref.node);

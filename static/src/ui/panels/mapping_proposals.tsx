@@ -1,14 +1,13 @@
 /** Pairs that structure suggests without being sure; a person accepts or rejects them. */
 import { withMatches, type MatchEntry } from '../../core/marks';
 import { nodeName } from '../../core/names';
-import type { Graph } from '../../core/types';
+import { RELATION_WORDS, type Graph } from '../../core/types';
 import { say, t } from '../../i18n';
 import { change, marks, signature } from '../../state/marks';
 import { working } from '../../state/rematch';
 import { saidOf } from '../../wire/said';
 import { PairLine } from './node_link';
 
-const RELATIONS = ['same', 'concat', 'sum', 'stack'] as const;
 const MOST = 60;
 
 export function Proposals({ open }: { readonly open: Graph }) {
@@ -22,7 +21,7 @@ export function Proposals({ open }: { readonly open: Graph }) {
         action,
         target: item.target_nodes.map((node) => nodeName(open, open.target, node)),
         golden: item.golden_nodes.map((node) => nodeName(open, other, node)),
-        relation: item.target_nodes.length + item.golden_nodes.length === 2 ? 'same' : RELATIONS[item.relation] === 'same' ? 'concat' : (RELATIONS[item.relation] ?? 'concat'),
+        relation: item.target_nodes.length + item.golden_nodes.length === 2 ? 'same' : RELATION_WORDS[item.relation] === 'same' ? 'concat' : (RELATION_WORDS[item.relation] ?? 'concat'),
         ...signature(),
       };
     });

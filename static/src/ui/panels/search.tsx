@@ -1,13 +1,14 @@
 /** Everything that fits the query: names, numbers and properties, as they are typed; menus write into the query, so that it can be learnt and shared. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { classOf } from '../../core/colouring';
 import { refOf, worstError } from '../../core/findings';
 import { formatCount, formatError } from '../../core/format';
 import { METRIC_NAMES, hasValue, setValue, toggleValue, valueOf, type Query } from '../../core/query';
 import { ORDERS, type Order } from '../../core/search';
 import { gain } from '../../core/search_terms';
 import { distinctLabels, LABEL_BLOCK } from '../../core/short_names';
-import { Direction, NodeKind, otherSide, partners, sideOf, type Graph } from '../../core/types';
+import { Direction, HOW_WORDS, NodeKind, otherSide, partners, sideOf, SIDES, type Graph } from '../../core/types';
 import { t, type TextKey } from '../../i18n';
 import { select } from '../../state/actions';
 import { graph, names, panelWidth, query, selection } from '../../state/app';
@@ -22,8 +23,6 @@ import { VirtualList } from '../virtual_list';
 const ROW = 44;
 const KINDS = ['module', 'api', 'gradient', 'collection'] as const;
 const DIRECTIONS = ['forward', 'backward'] as const;
-const SIDES_ = ['target', 'golden'] as const;
-const HOWS = ['exact', 'mapping', 'normalised', 'fuzzy', 'structural', 'manual'] as const;
 const CHIPS = ['introduced', 'parameter', 'amplified', 'inherited', 'error', 'warning', 'incomparable', 'nonfinite', 'unmatched', 'group', 'expected'] as const;
 
 function Menu({ label, field, values, word, open }: { readonly label: string; readonly field: string; readonly values: readonly string[]; readonly word: (value: string) => string; readonly open?: () => void }) {
@@ -89,8 +88,8 @@ function Filters({ open }: { readonly open: Graph }) {
       <span class="divider" />
       <Menu label={t('search.kind')} field="kind" values={KINDS} word={(value) => t(`search.kind.${value}` as TextKey)} />
       <Menu label={t('search.direction')} field="dir" values={DIRECTIONS} word={(value) => t(`direction.${value}` as TextKey)} />
-      {compared ? <Menu label={t('search.side')} field="side" values={SIDES_} word={(value) => t(`side.${value}` as TextKey)} /> : null}
-      {compared ? <Menu label={t('search.how')} field="how" values={HOWS} word={(value) => t(`how.${value}` as TextKey)} /> : null}
+      {compared ? <Menu label={t('search.side')} field="side" values={SIDES} word={(value) => t(`side.${value}` as TextKey)} /> : null}
+      {compared ? <Menu label={t('search.how')} field="how" values={HOW_WORDS} word={(value) => t(`how.${value}` as TextKey)} /> : null}
       {reasons.length > 0 ? <Menu label={t('search.reason')} field="reason" values={reasons} word={(value) => value} /> : null}
       {dtypesMissing.value ? null : <Menu label={t('search.dtype')} field="dtype" values={dtypeNames()} word={(value) => value} open={wantDtypes} />}
       {micro > 1 ? <Menu label={t('search.micro')} field="micro" values={Array.from({ length: micro }, (_, k) => String(k))} word={(value) => value} /> : null}
@@ -151,8 +150,7 @@ function Row({ open, rows, index, length, by }: { readonly open: Graph; readonly
   const colouring = causes.value;
   const known = names.value;
   if (!side || !colouring || !known) return null;
-  const column = ref.side === 'target' ? colouring.target : colouring.golden;
-  const item = colouring.classes[column?.classes[ref.node] ?? 0];
+  const item = classOf(colouring, ref.side, ref.node);
   const pair = side.pair[ref.node];
   const parts = known.of(side, ref.node);
   const kind = side.kind[ref.node];
