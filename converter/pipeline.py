@@ -29,11 +29,11 @@ from converter.engine import KILLED, run_here, run_in_processes, run_on_ray
 from converter.errors import UserError
 from converter.graphfile.manifest import MANIFEST_NAME, UNFINISHED_PREFIX, ManifestEntry, graph_file_name, manifest_bytes
 from converter.graphfile.source import is_remote
-from converter.judge.policy import load_policy
+from converter.judge.policy import Policy, load_policy
 from converter.match.mapping_file import parse_mapping, read_mapping
 from converter.match.mapping_report import Unknown, refuse_unknown
 from converter.match.mapping_rules import MappingFile, empty_mapping
-from converter.match.pins import KeptMapping, read_pins
+from converter.match.pins import KeptMapping, Pins, read_pins
 from converter.messages import message, with_replaced
 from converter.options import Options, as_text
 from converter.outputs.tables import WANTED_TABLES, table_frame, table_texts
@@ -86,27 +86,7 @@ def convert(options: Options, progress: Any) -> Conversion:
     created = _now()
     jobs = min(options.jobs or os.cpu_count() or 1, len(ranks))
     spare = 1 if options.engine == "ray" else max((options.jobs or os.cpu_count() or 1) // jobs, 1)
-    tasks = [
-        RankTask(
-            step,
-            rank,
-            target,
-            golden,
-            as_text(options.target),
-            as_text(options.golden),
-            options.match,
-            mapping,
-            pins,
-            policy,
-            options.overflow_check,
-            TOOL,
-            tuple(options.command),
-            created.isoformat(timespec="seconds").replace("+00:00", "Z"),
-            tensor_jobs=spare,
-            read_apart=spare > 1,
-        )
-        for step, rank, target, golden in ranks
-    ]
+    tasks = _tasks(options, ranks, mapping, pins, policy, created, spare)
     kind = "compare" if options.golden else "build"
     made = _make_output(options.output)
     hidden, finished = "", False
@@ -115,22 +95,7 @@ def convert(options: Options, progress: Any) -> Conversion:
         tables = [name for name in WANTED_TABLES if getattr(options, name)]
         outcomes = list(_run(options, tasks, hidden, tables, jobs, progress))
         outcomes.sort(key=lambda outcome: (outcome.step, outcome.rank))
-        good = [outcome for outcome in outcomes if not outcome.error]
-        if mapping is not None and good:
-            refuse_unknown(mapping, [outcome.unknown or [] for outcome in good])
-        if not good:
-            raise UserError(
-                outcomes[0].error
-                if len(outcomes) == 1
-                else message("convert.no_rank", "none of the {count} ranks could be converted; the first: {why}",
-                             count=len(outcomes), why=outcomes[0].error)
-            )
-        for outcome in good:
-            if not exists(f"{hidden}/{graph_file_name(outcome.step, outcome.rank)}"):
-                raise UserError(message("convert.elsewhere",
-                                        "{output}: the process that converted step {step} rank {rank} wrote it elsewhere: -o must be a "
-                                        "place that all processes and machines share",
-                                        output=options.output, step=outcome.step, rank=outcome.rank))
+        good = _converted(outcomes, mapping, hidden, options.output)
         entries = [ManifestEntry(outcome.step, outcome.rank, graph_file_name(outcome.step, outcome.rank)) for outcome in good]
         write_file(f"{hidden}/{MANIFEST_NAME}", [manifest_bytes(kind, TOOL, tasks[0].created, entries)])
         report = whole_report(TOOL, list(options.command), [_entry(outcome, os.path.basename(directory)) for outcome in outcomes])
@@ -151,6 +116,53 @@ def convert(options: Options, progress: Any) -> Conversion:
     warnings += [message("convert.rank_left_out", "step {step} rank {rank} was left out: {why}",
                          step=outcome.step, rank=outcome.rank, why=outcome.error) for outcome in outcomes if outcome.error]
     return Conversion(directory, report, outcomes, warnings)
+
+
+def _tasks(options: Options, ranks: list[tuple[int, int, str, str]], mapping: Optional[MappingFile], pins: Optional[Pins], policy: Policy,
+           created: datetime.datetime, spare: int) -> list[RankTask]:
+    """One task a (step, rank) pair. `spare`: processors for each of them."""
+    return [
+        RankTask(
+            step,
+            rank,
+            target,
+            golden,
+            as_text(options.target),
+            as_text(options.golden),
+            options.match,
+            mapping,
+            pins,
+            policy,
+            options.overflow_check,
+            TOOL,
+            tuple(options.command),
+            created.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            tensor_jobs=spare,
+            read_apart=spare > 1,
+        )
+        for step, rank, target, golden in ranks
+    ]
+
+
+def _converted(outcomes: list[RankOutcome], mapping: Optional[MappingFile], hidden: str, output: str) -> list[RankOutcome]:
+    """Those that have a graph file in the hidden directory. Raises UserError where there is none, or where something is wrong with all."""
+    good = [outcome for outcome in outcomes if not outcome.error]
+    if mapping is not None and good:
+        refuse_unknown(mapping, [outcome.unknown or [] for outcome in good])
+    if not good:
+        raise UserError(
+            outcomes[0].error
+            if len(outcomes) == 1
+            else message("convert.no_rank", "none of the {count} ranks could be converted; the first: {why}",
+                         count=len(outcomes), why=outcomes[0].error)
+        )
+    for outcome in good:
+        if not exists(f"{hidden}/{graph_file_name(outcome.step, outcome.rank)}"):
+            raise UserError(message("convert.elsewhere",
+                                    "{output}: the process that converted step {step} rank {rank} wrote it elsewhere: -o must be a "
+                                    "place that all processes and machines share",
+                                    output=output, step=outcome.step, rank=outcome.rank))
+    return good
 
 
 def _now() -> datetime.datetime:
