@@ -30,7 +30,8 @@ def get_export(request: Request, finder: RunFinder) -> Response:
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     response = Response(chunks, content_type="text/html; charset=utf-8")
     response.headers["Content-Disposition"] = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"
-    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"  # it is saved, never shown from here; TensorBoard wants a default-src
+    # It is saved, never shown from here; TensorBoard wants a default-src.
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -143,7 +143,8 @@ def test_swapped_sides_swap_the_answer(tmp_path: Path, bias: Any) -> None:
 def entry_of(rank: int, **more: Any) -> dict[str, Any]:
     return {"step": 0, "rank": rank, "file": "f", "mode": "statistics", "target": {"nodes": 3}, "golden": {"nodes": 3},
             "pairs": {"total": 3}, "unmatched": {"target": 0, "golden": 0, "target_api_calls": 0, "golden_api_calls": 0},
-            "status": {"pass": 3, "warning": 0, "error": 0, "not_comparable": 0}, "causes": {"clean": 0, "parameter": 0, "introduced": 0, "inherited": 0},
+            "status": {"pass": 3, "warning": 0, "error": 0, "not_comparable": 0},
+            "causes": {"clean": 0, "parameter": 0, "introduced": 0, "inherited": 0},
             "first_divergence": {"forward": None, "backward": None, "parameters": []}, "warnings": [], **more}
 
 
