@@ -51,7 +51,7 @@ function browser(): Map<string, string> {
   return kept;
 }
 
-const rest = (milliseconds = 80): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
+const rest = (milliseconds = 200): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 
 afterEach(() => {
   vi.unstubAllGlobals();
