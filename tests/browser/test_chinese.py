@@ -101,7 +101,7 @@ def test_a_mistake_in_a_mapping_is_told_in_chinese_with_its_place(page: Page, bu
     viewer.frame.get_by_role("tab", name="规则").click()
     viewer.frame.get_by_text(re.compile(r"^\d+ 条提示$")).last.click()
     notes = viewer.frame.locator(".side-panel .messages")
-    expect(notes).to_contain_text("待调试侧没有类 'NoSuchClass'")
+    expect(notes).to_contain_text("两侧都没有类 'NoSuchClass'")
     expect(notes).to_contain_text("规则未命中：待调试侧的 TransformerLayer 之下都没有 'mlpp'：是否应为 'mlp'？")
     assert not english_lines(viewer)
     forget_refusals(page, 422)

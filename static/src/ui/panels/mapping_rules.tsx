@@ -10,6 +10,8 @@ import { draft, edit, previewing, shownRules } from '../../state/mapping';
 import { stored, type Rematched, type RuleHits } from '../../state/rematch';
 import { showLine } from './mapping_tabs';
 
+const MOST_BESIDE = 2; // a rule of every layer is told once a layer; the notes below have all of them
+
 const editing = signal<RuleHits | null>(null);
 const form = signal({ scope: '', source: '', target: '' });
 
@@ -98,11 +100,12 @@ type Message = Rematched['messages'][number];
 function Said({ messages }: { readonly messages: readonly Message[] }) {
   return (
     <>
-      {messages.map((item, i) => (
+      {messages.slice(0, MOST_BESIDE).map((item, i) => (
         <p key={i} class="problem rule-problem">
           <RuleMessage item={item} />
         </p>
       ))}
+      {messages.length > MOST_BESIDE ? <small class="dim">{t('matches.more', { count: messages.length - MOST_BESIDE })}</small> : null}
     </>
   );
 }
