@@ -24,6 +24,28 @@ import { PairLine } from './node_link';
 const MOST = 60;
 const MESSAGES_IN_SIGHT = 1; // the rules tab has all of them
 
+function Templates() {
+  const known = templates.value ?? [];
+  if (known.length === 0) return null;
+  const choose = (name: string): void => {
+    const found = known.find((item) => item.name === name);
+    if (found) edit(found.text, `${found.name}.yaml`);
+  };
+  return (
+    <label class="action file">
+      {t('mapping.template')}
+      <select value="" aria-label={t('mapping.template')} onChange={(event) => choose((event.currentTarget as HTMLSelectElement).value)}>
+        <option value="">{t('mapping.template')}</option>
+        {known.map((item) => (
+          <option key={item.name} value={item.name} title={local({ en: item.title, zh: item.title_zh })}>
+            {item.name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 function Head({ open }: { readonly open: Graph }) {
   const file = (event: Event): void => {
     const input = event.currentTarget as HTMLInputElement;
@@ -31,7 +53,6 @@ function Head({ open }: { readonly open: Graph }) {
     if (chosen) void chosen.text().then((text) => edit(text.replace(/^\ufeff/, ''), chosen.name));
     input.value = '';
   };
-  const known = templates.value ?? [];
   return (
     <section class="block">
       <p>
@@ -50,26 +71,7 @@ function Head({ open }: { readonly open: Graph }) {
           {t('mapping.load')}
           <input type="file" accept=".yaml,.yml" onChange={file} />
         </label>
-        {known.length > 0 ? (
-          <label class="action file">
-            {t('mapping.template')}
-            <select
-              value=""
-              aria-label={t('mapping.template')}
-              onChange={(event) => {
-                const found = known.find((item) => item.name === (event.currentTarget as HTMLSelectElement).value);
-                if (found) edit(found.text, `${found.name}.yaml`);
-              }}
-            >
-              <option value="">{t('mapping.template')}</option>
-              {known.map((item) => (
-                <option key={item.name} value={item.name} title={local({ en: item.title, zh: item.title_zh })}>
-                  {item.name}
-                </option>
-              ))}
-            </select>
-          </label>
-        ) : null}
+        <Templates />
         <button
           class="action"
           title={t('mapping.writeHint')}

@@ -156,10 +156,56 @@ function foreignWords(entry: MatchEntry | TriageEntry | KeptMapping): string {
   return `${entry.target.join(' + ')} ${entry.action === 'match' ? '↔' : '≠'} ${entry.golden.join(' + ')} · ${when(entry)}`;
 }
 
+/** What somebody else changed meanwhile. */
+function Foreign() {
+  if (foreign.value.length === 0) return null;
+  return (
+    <div class="notice-box" role="status">
+      <b>{t('matches.foreign', { count: foreign.value.length })}</b>
+      <ul>
+        {foreign.value.slice(0, 5).map((entry, i) => (
+          <li key={i}>{foreignWords(entry)}</li>
+        ))}
+      </ul>
+      <button class="action" onClick={() => (foreign.value = [])}>
+        {t('matches.understood')}
+      </button>
+    </div>
+  );
+}
+
+function List({ open }: { readonly open: Graph }) {
+  const list = marks.value.matches;
+  return (
+    <section class="block">
+      <h3>
+        {t('matches.list')} <span class="count dim">{list.length}</span>
+        <span class="grow" />
+        <button class="tool small" disabled={history.value.past.length === 0} aria-label={t('matches.undo')} title={`${t('matches.undo')} (Ctrl+Z)`} onClick={undo}>
+          ↶
+        </button>
+        <button class="tool small" disabled={history.value.future.length === 0} aria-label={t('matches.redo')} title={`${t('matches.redo')} (Ctrl+Y)`} onClick={redo}>
+          ↷
+        </button>
+      </h3>
+      {list.length === 0 ? <p class="dim">{t('matches.empty')}</p> : null}
+      <ul class="entries">
+        {list
+          .slice(-MOST_SHOWN)
+          .reverse()
+          .map((entry) => (
+            <Entry key={JSON.stringify([entry.action, entry.target, entry.golden])} open={open} entry={entry} />
+          ))}
+      </ul>
+      {list.length > MOST_SHOWN ? <p class="dim">{t('matches.more', { count: list.length - MOST_SHOWN })}</p> : null}
+      {list.length > 0 && !exported.value ? <p class="dim">{t('matches.effect', { now: open.pairs.count, before: answer.value?.counts.before ?? open.pairs.count })}</p> : null}
+    </section>
+  );
+}
+
 export function MatchesPanel() {
   const open = graph.value;
   if (!open?.golden) return null;
-  const list = marks.value.matches;
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!(event.ctrlKey || event.metaKey) || (event.target as HTMLElement).tagName === 'INPUT') return;
     const key = event.key.toLowerCase();
@@ -181,42 +227,8 @@ export function MatchesPanel() {
           {local(problem.value)}
         </p>
       ) : null}
-      {foreign.value.length > 0 ? (
-        <div class="notice-box" role="status">
-          <b>{t('matches.foreign', { count: foreign.value.length })}</b>
-          <ul>
-            {foreign.value.slice(0, 5).map((entry, i) => (
-              <li key={i}>{foreignWords(entry)}</li>
-            ))}
-          </ul>
-          <button class="action" onClick={() => (foreign.value = [])}>
-            {t('matches.understood')}
-          </button>
-        </div>
-      ) : null}
-      <section class="block">
-        <h3>
-          {t('matches.list')} <span class="count dim">{list.length}</span>
-          <span class="grow" />
-          <button class="tool small" disabled={history.value.past.length === 0} aria-label={t('matches.undo')} title={`${t('matches.undo')} (Ctrl+Z)`} onClick={undo}>
-            ↶
-          </button>
-          <button class="tool small" disabled={history.value.future.length === 0} aria-label={t('matches.redo')} title={`${t('matches.redo')} (Ctrl+Y)`} onClick={redo}>
-            ↷
-          </button>
-        </h3>
-        {list.length === 0 ? <p class="dim">{t('matches.empty')}</p> : null}
-        <ul class="entries">
-          {list
-            .slice(-MOST_SHOWN)
-            .reverse()
-            .map((entry) => (
-              <Entry key={JSON.stringify([entry.action, entry.target, entry.golden])} open={open} entry={entry} />
-            ))}
-        </ul>
-        {list.length > MOST_SHOWN ? <p class="dim">{t('matches.more', { count: list.length - MOST_SHOWN })}</p> : null}
-        {list.length > 0 && !exported.value ? <p class="dim">{t('matches.effect', { now: open.pairs.count, before: answer.value?.counts.before ?? open.pairs.count })}</p> : null}
-      </section>
+      <Foreign />
+      <List open={open} />
       <section class="block">
         <AuthorField />
         <WhereKept open={open} />
