@@ -1,5 +1,5 @@
 /** The two graphs with pointer and wheel. Keys are handled for the whole page by keyboard.ts; the tree twin by twin.tsx. */
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { TEXT_LEFT } from '../core/drawlist';
 import { ROW_PILL } from '../core/rows';
@@ -65,17 +65,9 @@ function onTriangle(hit: Hit, x: number, y: number): boolean {
   return hit.item.branch && !(hit.item.flags & ROW_PILL) && y < hit.item.y + hit.item.header && x < hit.item.x + TEXT_LEFT + 16;
 }
 
-export function Panes() {
-  const host = useRef<HTMLDivElement>(null);
-  const base = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
-  const tip = useSignal('');
+/** What the mouse does in the graphs: selecting, opening, moving the page, dragging a box onto another one. `tip`: the name under it. */
+function usePointer(host: { current: HTMLDivElement | null }, tip: Signal<string>) {
   const held = useRef<Held | null>(null);
-
-  useEffect(() => (base.current && over.current ? startPainting(base.current, over.current, theme) : undefined), []);
-  useCanvasSize(host);
-  useWheel(host);
-
   const point = (event: MouseEvent): [number, number] => {
     const box = (host.current as HTMLDivElement).getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -126,6 +118,22 @@ export function Panes() {
     hovered.value = null;
     tip.value = '';
   };
+  const onPointerCancel = (): void => {
+    held.current = null;
+  };
+  return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel, onPointerLeave, onDblClick: onDoubleClick };
+}
+
+export function Panes() {
+  const host = useRef<HTMLDivElement>(null);
+  const base = useRef<HTMLCanvasElement>(null);
+  const over = useRef<HTMLCanvasElement>(null);
+  const tip = useSignal('');
+
+  useEffect(() => (base.current && over.current ? startPainting(base.current, over.current, theme) : undefined), []);
+  useCanvasSize(host);
+  useWheel(host);
+  const handlers = usePointer(host, tip);
 
   return (
     <section class="panes" aria-label={t('panes.label')}>
@@ -135,12 +143,7 @@ export function Panes() {
           class="canvas-host"
           ref={host}
           title={tip.value}
-          onPointerDown={onPointerDown}
-          onPointerMove={onPointerMove}
-          onPointerUp={onPointerUp}
-          onPointerCancel={() => (held.current = null)}
-          onPointerLeave={onPointerLeave}
-          onDblClick={onDoubleClick}
+          {...handlers}
         >
           <canvas ref={base} aria-hidden="true" />
           <canvas ref={over} aria-hidden="true" />
