@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from converter.judge.verdict import Cause
 from tests.small_dumps import LINEAR, compared, entry, scalar, status_of, status_of_output, tensor
 
 INF, NAN = math.inf, math.nan
@@ -92,6 +93,17 @@ def test_things_of_another_kind_are_not_comparable_between_different_code(tmp_pa
     )
     assert status_of(found, mine) == "pass"
     assert 4 in found.verdicts.row_status.tolist()
+
+
+def test_a_node_is_not_comparable_where_none_of_its_outputs_is_whatever_its_inputs_say(tmp_path: Path) -> None:
+    mine = "Module.net.fc.MyLinear.forward.0"
+    mask, additive = tensor(True, False, None, None, dtype="torch.bool"), tensor(0.0, -INF, -INF, INF)
+    found = compared(str(tmp_path), {mine: entry([tensor()], [mask])}, {LINEAR: entry([tensor()], [additive])})
+    assert status_of(found, mine) == "not_comparable"
+    pair = int(found.pairing.pair_of_target[found.target.tree.names.index(mine)])
+    assert found.verdicts.cause[pair] == Cause.NONE
+    more = compared(str(tmp_path / "more"), {mine: entry([tensor()], [mask, tensor()])}, {LINEAR: entry([tensor()], [additive, tensor()])})
+    assert status_of(more, mine) == "pass"
 
 
 def test_a_tensor_that_only_one_side_has_is_an_error_in_the_same_code(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class PairFacts:
 
 
 def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFacts:
-    """Gather the rows of every pair. Status: the worst row; not comparable only where nothing was compared."""
+    """Gather the rows of every pair. Status: the worst row; not comparable where nothing was compared, or of its outputs nothing."""
     count = pairing.count
     inputs = np.isin(facts.role, INPUTS)
     parameters = facts.role == Role.PARAMETER
@@ -53,6 +53,9 @@ def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFact
     status = np.full(count, Status.NOT_COMPARABLE, np.uint8)
     for level in (Status.PASS, Status.WARNING, Status.ERROR):
         status[any_row(rows.status == level)] = level
+    # Equal inputs say nothing of a node: where no output of it could be compared, neither could the pair.
+    unknown = any_row(outputs & (rows.status == Status.NOT_COMPARABLE)) & ~any_row(outputs & judged)
+    status[unknown & (status == Status.PASS)] = Status.NOT_COMPARABLE
     mask = np.zeros(count, np.uint32)
     np.bitwise_or.at(mask, facts.pair, rows.reasons)
     # Nothing on either side to compare (a structure dump, a call without data) is a reason too.

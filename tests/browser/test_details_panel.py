@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from panel_steps import NO_CLIPBOARD, panel, pasted
 from playwright.sync_api import Locator, Page, expect
@@ -13,10 +15,10 @@ def row_of(viewer: Viewer, tensor: str) -> Locator:
 
 
 @pytest.mark.parametrize(("kind", "expected"), [
-    ("as text", "bias      golden  float32"),
-    ("as TSV", "bias\ttarget\tfloat32\t[128]"),
-    ("as Markdown", "| bias | target | float32 |"),
-    ("names", "Module.model.layers.2.self_attn.q_proj.Linear.forward.0\n"),
+    ("as text", r"bias +target +float32 +\[128\] "),
+    ("as TSV", r"bias\ttarget\tfloat32\t\[128\]\t"),
+    ("as Markdown", r"\| bias \| target \| float32 \| "),
+    ("names", r"Module\.model\.layers\.2\.self_attn\.q_proj\.Linear\.forward\.0\n"),
 ])
 def test_numbers_and_reasons_are_copied_without_the_clipboard_api(page: Page, bug_tensorboard: str, bug_logs: str, kind: str,
                                                                  expected: str) -> None:
@@ -27,9 +29,8 @@ def test_numbers_and_reasons_are_copied_without_the_clipboard_api(page: Page, bu
     viewer.frame.get_by_role("button", name=kind).click()
     expect(viewer.frame.locator(".toast")).to_have_text("Copied")
     text = pasted(viewer)
-    assert expected.split()[0] in text
+    assert re.search(expected, text), text
     if kind != "names":
-        assert expected in text or kind == "as text"
         assert "0.3100162" in text and "0.2066774" in text and "every statistic is 1.5 × golden" in text
 
 
