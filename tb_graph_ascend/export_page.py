@@ -2,7 +2,7 @@
 
 The front end finds the data in `window.__TB_GRAPH_EMBEDDED__`:
     {"runs": as GET runs, "graphs": {"run|step|rank": as GET graph}, "marks": {"run|step|rank": as GET matches},
-     "sections": {"run|step|rank|name": base64 of the stored bytes}}
+     "sections": {"run|step|rank|name": base64 of the stored bytes}, "view": what the address said where the page was saved}
 Pairs and verdicts are those that the viewer shows: with the matches and the mapping that lie beside the graph.
 """
 
@@ -48,13 +48,13 @@ def export_page(run_path: str, output: str, step: int | None = None, rank: int |
         raise UserError(f"{output} cannot be written: {problem.strerror or problem}") from None
 
 
-def page_of(run: Run) -> Iterator[bytes]:
-    """The page of a run's graphs, in pieces. Raises GraphFileError while it is read.
+def page_of(run: Run, view: str = "") -> Iterator[bytes]:
+    """The page of a run's graphs, in pieces; it opens with `view`, fields of an address. Raises GraphFileError while it is read.
 
     Raises UserError where the front end is not built, or where what lies beside a graph cannot be put into force.
     """
     viewer = _viewer()
-    return _page(run, viewer, {_key(run, graph): kept_changes(graph.path) for graph in run.graphs})
+    return _page(run, viewer, {_key(run, graph): kept_changes(graph.path) for graph in run.graphs}, view)
 
 
 def _run_at(path: str) -> Run:
@@ -91,13 +91,13 @@ def _viewer() -> bytes:
                                 "the front end is not built. Run in the project's directory: python build_backend/front_end.py")) from None
 
 
-def _page(run: Run, viewer: bytes, changes: dict[str, KeptChanges]) -> Iterator[bytes]:
+def _page(run: Run, viewer: bytes, changes: dict[str, KeptChanges], view: str) -> Iterator[bytes]:
     title = html.escape(f"{run.name} - {TAB_NAME}")
     yield (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
            f'<meta http-equiv="Content-Security-Policy" content="{html.escape(POLICY)}">\n'
            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n</head>\n<body>\n'
            f'<script type="application/json" id="{DATA_ID}">').encode()
-    yield from _embedded(run, changes)
+    yield from _embedded(run, changes, view)
     yield (f'</script>\n<script>window.__TB_GRAPH_EMBEDDED__ = JSON.parse(document.getElementById("{DATA_ID}").textContent);</script>\n'
            '<script type="module">import { render } from "data:text/javascript;base64,').encode()
     yield base64.b64encode(viewer)
@@ -108,12 +108,13 @@ def _key(run: Run, graph: Graph) -> str:
     return f"{run.name}|{graph.step}|{graph.rank}"
 
 
-def _embedded(run: Run, changes: dict[str, KeptChanges]) -> Iterator[bytes]:
+def _embedded(run: Run, changes: dict[str, KeptChanges], view: str) -> Iterator[bytes]:
     listing = {"runs": [run_as_json(run)], "scanning": False, "logdir_empty": False, "problems": [], "writable": False, "host": "export"}
     files = {_key(run, graph): (graph, open_graph(graph.path)) for graph in run.graphs}
     graphs = {key: index_as_json(file.index, graph.version) for key, (graph, file) in files.items()}
     marks = {key: change.marks for key, change in changes.items()}
-    yield b'{"runs":' + _json(listing) + b',"graphs":' + _json(graphs) + b',"marks":' + _json(marks) + b',"sections":{'
+    yield b'{"view":' + _json(view) + b',"runs":' + _json(listing) + b',"graphs":' + _json(graphs) + b',"marks":' + _json(marks)
+    yield b',"sections":{'
     comma = b""
     for key, (_, file) in files.items():
         changed = changes[key].sections

@@ -14,6 +14,7 @@ from tb_graph_ascend.request_checks import RequestProblem, graph_of
 from tb_graph_ascend.run_finder import RunFinder
 from tb_graph_ascend.texts import of_error
 
+LONGEST_VIEW = 8000  # characters
 LONGEST_NAME = 200  # bytes; file systems take 255
 
 
@@ -23,7 +24,7 @@ def get_export(request: Request, finder: RunFinder) -> Response:
     if graph.problem is not None:
         raise RequestProblem(graph.problem, 404)
     try:
-        chunks = page_of(replace(run, graphs=(graph,)))
+        chunks = page_of(replace(run, graphs=(graph,)), request.args.get("view", "")[:LONGEST_VIEW])
     except UserError as problem:
         raise RequestProblem(of_error(problem, "export"), 500) from None
     name = file_name(run.name, graph.step, graph.rank)

@@ -136,6 +136,8 @@ def test_a_graph_is_saved_as_one_page(logs):
     data = answer.get_data()
     assert answer.headers["Content-Disposition"].startswith("attachment") and b"__TB_GRAPH_EMBEDDED__" in data
     assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"  # TensorBoard complains of a page without default-src
+    viewed = server.request("/export", query={"run": run, "step": 0, "rank": 0, "view": "p.tb_graph_ascend.q=</script>"})
+    assert b'"view":"p.tb_graph_ascend.q=\\u003c/script\\u003e"' in viewed.get_data()
     assert server.request("/export", query={"run": "nope", "step": 0, "rank": 0}).status_code == 404
 
 

@@ -110,7 +110,7 @@ export function start(body: HTMLElement): void {
   followHeatmap();
   exposeForTests();
 
-  const address = readAddress();
+  const address = readAddress(window.__TB_GRAPH_EMBEDDED__?.view);
   // Both at once: the graph of an address needs no list of runs.
   void Promise.all([openAddress(address), listRuns(address.key === null)]).then(() => {
     followAddress();

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Callable
 
-from panel_steps import PROJ, click, open_panel, panel, picture
+from panel_steps import PROJ, click, open_panel, panel, picture, written
 from playwright.sync_api import Page, expect
 from viewer import Viewer, in_tensorboard, opened_at, run_named
 
@@ -24,6 +24,26 @@ def test_the_address_shows_a_colleague_the_same_and_is_copied_without_the_clipbo
     qkv.frame.evaluate("delete Navigator.prototype.clipboard")
     panel(qkv).get_by_role("button", name="Copy", exact=True).click()
     expect(qkv.frame.locator(".toast")).to_have_text("Address copied")
+
+
+def test_a_saved_page_opens_with_what_was_to_be_seen(qkv: Viewer, own_logs: str, new_page: Callable[..., Page], tmp_path: Path) -> None:
+    qkv.frame.get_by_role("button", name="Expected…").click()
+    panel(qkv).get_by_role("button", name="Mark", exact=True).click()
+    panel(qkv).get_by_label(re.compile("Hide 1 marked")).check()
+    written(qkv, own_logs, lambda kept: bool(kept["triage"]))
+    qkv.frame.fill("#search-box", "layers.2 is:inherited")
+    click(qkv, "target", PROJ)
+    qkv.wait(f"s.selection.name === '{PROJ}'")
+    open_panel(qkv, "Share")
+    with qkv.page.expect_download() as download:
+        panel(qkv).get_by_role("button", name="Save as HTML", exact=True).click()
+    download.value.save_as(tmp_path / "page.html")
+    page = new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    saved = Viewer(page, page).opened()
+    saved.wait(f"s.selection && s.selection.name === '{PROJ}'")
+    expect(page.locator("#search-box")).to_have_value("layers.2 is:inherited")
+    expect(page.locator(".verdict .card").first).to_contain_text("nothing else")
 
 
 def test_page_and_pictures_are_saved(qkv: Viewer, new_page: Callable[..., Page], tmp_path: Path) -> None:

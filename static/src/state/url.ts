@@ -107,6 +107,11 @@ function currentAddress(): Address {
   };
 }
 
+/** What is to be seen now, for a page that is saved: what is in force there is in force for good, whatever policy made it. */
+export function savedView(): string {
+  return formatHash({ ...currentAddress(), policy: null });
+}
+
 /** Writes the address whenever what it says changes; a little later, so that held arrow keys write it once. */
 export function followAddress(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -119,7 +124,9 @@ export function followAddress(): void {
   });
 }
 
-export function readAddress(): Address {
-  return parseHash(readHash());
+/** What the page's address asks for; of a saved page opened without any, what was to be seen where it was saved. */
+export function readAddress(saved = ''): Address {
+  const asked = parseHash(readHash());
+  return asked.key === null && saved !== '' ? parseHash(saved) : asked;
 }
 

@@ -6,6 +6,7 @@ import { SourceError, type GraphIndex, type RunList, type Source } from './sourc
 
 /** What `graph-view export` writes: graphs, marks and sections are keyed by `run|step|rank` and `run|step|rank|section name`. */
 export interface EmbeddedData {
+  readonly view: string; // what the address said where the page was saved; '' where the command line wrote it
   readonly runs: RunList;
   readonly graphs: Readonly<Record<string, GraphIndex>>;
   readonly marks: Readonly<Record<string, unknown>>; // answers to GET matches

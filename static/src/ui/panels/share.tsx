@@ -4,6 +4,7 @@ import { shareAddress } from '../../host/tensorboard';
 import { local, t } from '../../i18n';
 import { colouring, exported, graph, microStep, names, panel, query, runs, selection, threshold } from '../../state/app';
 import { problemText } from '../../state/open';
+import { savedView } from '../../state/url';
 import { graphFileName } from '../../core/file_name';
 import { sideOf, type Graph } from '../../core/types';
 import { copyText, showNote } from '../copy';
@@ -24,7 +25,7 @@ async function savePage(): Promise<void> {
   if (!open) return;
   busy.value = true;
   try {
-    const answer = await fetch(`./export?${new URLSearchParams({ run: open.key.run, step: String(open.key.step), rank: String(open.key.rank) }).toString()}`);
+    const answer = await fetch(`./export?${new URLSearchParams({ run: open.key.run, step: String(open.key.step), rank: String(open.key.rank), view: savedView() }).toString()}`);
     if (!answer.ok) {
       const body = (await answer.json().catch(() => null)) as { error?: { en: string; zh: string } } | null;
       throw new Error(local(body?.error) || `${answer.status} ${answer.statusText}`);
