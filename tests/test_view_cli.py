@@ -93,7 +93,9 @@ def test_the_doctor_names_runs_and_broken_files(logs):
 
 
 def test_the_doctor_counts_graph_files_in_words_that_fit(logs):
-    assert any(finding.text.endswith("compare, 1 graph file") for finding in about_log_directory(str(logs)))
+    write_run(str(logs / "compare_2"))
+    texts = [finding.text for finding in about_log_directory(str(logs))]
+    assert texts == ["run compare_1: compare, 2 graph files", "run compare_2: compare, 1 graph file"]
 
 
 def test_the_doctor_says_what_to_do_where_nothing_is_found(tmp_path):

@@ -32,7 +32,8 @@ def test_one_model_written_twice_shows_no_error_no_warning_and_no_divergence(tar
     assert found.verdicts.backward is None
     assert found.verdicts.parameters == []
     modules = found.modules()
-    assert ((found.verdicts.status == Status.NOT_COMPARABLE) & modules).sum() < 0.05 * modules.sum()
+    # Routers of experts: what comes out of one is not what comes out of the other.
+    assert ((found.verdicts.status == Status.NOT_COMPARABLE) & modules).sum() < 0.08 * modules.sum()
 
 
 def test_names_that_say_nothing_are_paired_by_structure_shapes_and_numbers() -> None:

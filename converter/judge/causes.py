@@ -53,9 +53,10 @@ def pair_facts(facts: RowFacts, rows: RowVerdicts, pairing: Pairing) -> PairFact
     status = np.full(count, Status.NOT_COMPARABLE, np.uint8)
     for level in (Status.PASS, Status.WARNING, Status.ERROR):
         status[any_row(rows.status == level)] = level
-    # Equal inputs say nothing of a node: where no output of it could be compared, neither could the pair.
-    unknown = any_row(outputs & (rows.status == Status.NOT_COMPARABLE)) & ~any_row(outputs & judged)
-    status[unknown & (status == Status.PASS)] = Status.NOT_COMPARABLE
+    # Equal inputs say nothing of a call: where none of its outputs could be compared, neither could the call. A gradient may be one
+    # that is only handed on, and is looked at in the call that made it.
+    results = outputs & ~facts.backward & ~facts.none_only
+    status[any_row(results) & ~any_row(results & judged) & (status == Status.PASS)] = Status.NOT_COMPARABLE
     mask = np.zeros(count, np.uint32)
     np.bitwise_or.at(mask, facts.pair, rows.reasons)
     # Nothing on either side to compare (a structure dump, a call without data) is a reason too.
