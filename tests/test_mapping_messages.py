@@ -96,6 +96,14 @@ def test_a_file_of_which_no_rule_hit_says_so_even_if_rules_are_optional() -> Non
         f"{question} Do its names leave out a wrapper, such as the 0 of Module.0.decoder? ('wrappers: ignore' passes over them)"]
 
 
+def test_rules_below_a_module_that_the_other_side_calls_otherwise_say_that_it_needs_a_rule() -> None:
+    target, golden = model_tree([("dec", "D"), ("dec.x", "L")]), model_tree([("model", "M"), ("model.y", "L")])
+    assert match(target, golden, "wrappers: ignore\nD: {x: y}").warnings == [
+        "map.yaml: no rule hit anything: 'x' (line 2) is there, but below dec, and the golden side has nothing of that name: what encloses "
+        "it needs a rule too, from the outermost module on (under 'TopLayer')"]
+    assert match(target, golden, "TopLayer: {dec: model}\nD: {x: y}").warnings == []
+
+
 def test_an_empty_mapping_pairs_equal_names() -> None:
     tree = model_tree([("a", "A"), ("a.x", "L")], {"a": ["Torch.mul"]})
     assert len(match_by_mapping(tree, tree, empty_mapping()).target) == tree.count - 1

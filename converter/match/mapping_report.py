@@ -90,9 +90,10 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
     used = [count > 0 or (not rule.destinations and number in conversion.found.completed)
             for number, (rule, count) in enumerate(zip(mapping.rules, hits))]
     if mapping.rules and not any(used):
-        text = message("mapping.no_hit",
-                       "{name}: no rule hit anything: is the file made for these two sides, in this direction? ('invert: true' turns a "
-                       "file round)", name=mapping.name)
+        text = _without_place(mapping, conversion, other) or message(
+            "mapping.no_hit",
+            "{name}: no rule hit anything: is the file made for these two sides, in this direction? ('invert: true' turns a "
+            "file round)", name=mapping.name)
         if not mapping.ignore_wrappers:
             text = message("mapping.no_hit_wrappers",
                            "{text} Do its names leave out a wrapper, such as the 0 of Module.0.decoder? ('wrappers: ignore' passes over "
@@ -125,6 +126,19 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
         warnings.append(message("mapping.rule_unhit", "{name}, line {line}: the rule hit nothing: {why}",
                                 name=mapping.name, line=rule.line, why=text))
     return warnings
+
+
+def _without_place(mapping: MappingFile, conversion: Conversion, other: Levels) -> str:
+    """What to say where the first rule that found something found it below a module that the other side calls otherwise; else ""."""
+    for number, (_, base) in sorted(conversion.found.completed.items()):
+        if base not in other.of_path:
+            rule = mapping.rules[number]
+            return message("mapping.no_place",
+                           "{name}: no rule hit anything: '{source}' (line {line}) is there, but below {there}, and the {side} side has "
+                           "nothing of that name: what encloses it needs a rule too, from the outermost module on (under '{root}')",
+                           name=mapping.name, source=rule.source_text, line=rule.line, there=".".join(base), side=other_side(mapping),
+                           root=ROOT_SCOPE)
+    return ""
 
 
 def _length(text: str) -> int:

@@ -36,6 +36,7 @@ export const mappingMessages = {
   'mapping.no_counterpart': "缺少 '{source}' 的对应名称：请写名称；没有对应时写 []",
   'mapping.no_hit': "{name}：没有任何规则命中：该文件是否适用于这两侧，方向是否正确？（'invert: true' 可反转方向）",
   'mapping.no_hit_wrappers': "{text} 名称中是否省略了包装层，例如 Module.0.decoder 中的 0？（'wrappers: ignore' 可忽略包装层）",
+  'mapping.no_place': "{name}：没有任何规则命中：'{source}'（第 {line} 行）存在，但位于 {there} 之下，而{side}没有这一名称：其外层模块也需要规则，从最外层开始（写在 '{root}' 之下）",
   'mapping.no_path': "{side}没有路径 '{path}'",
   'mapping.no_to': "'{source}' 的规则缺少 'to'：请在其中写对应名称",
   'mapping.not_below': "{side}的 {scope} 之下都没有 '{source}'",
