@@ -1,21 +1,30 @@
-"""A run that is deleted while it is open: what is changed in it is told as it is, and can be downloaded."""
+"""A run that is moved away while it is open: what is changed in it is told as it is, and can be downloaded."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 import yaml
 from panel_steps import QKV, open_panel, panel
 from playwright.sync_api import expect
 from viewer import Viewer, run_named
 
 
-def test_a_mark_in_a_run_that_is_gone_can_be_downloaded(qkv: Viewer, own_logs: str, tmp_path: Path) -> None:
-    run = run_named(own_logs, "qkv")
+@pytest.fixture
+def run(own_logs: str, tmp_path: Path) -> Iterator[str]:
+    """The run "qkv", which is there again after the test."""
+    name = run_named(own_logs, "qkv")
+    yield name
+    shutil.move(str(tmp_path / "moved"), os.path.join(own_logs, *name.split("/")))
+
+
+def test_a_mark_in_a_run_that_is_gone_can_be_downloaded(run: str, qkv: Viewer, own_logs: str, tmp_path: Path) -> None:
     open_panel(qkv, "Expected and ignored")
-    shutil.rmtree(os.path.join(own_logs, *run.split("/")))
+    shutil.move(os.path.join(own_logs, *run.split("/")), tmp_path / "moved")
     panel(qkv).get_by_role("button", name="Mark", exact=True).click()
     expect(panel(qkv).get_by_role("alert")).to_contain_text("is not there any more: it was deleted, moved or renamed")
     expect(panel(qkv)).to_contain_text("The run is not there any more: kept in this browser only.")
