@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -54,10 +55,16 @@ def refused(*arguments: object) -> str:
 
 
 def start(*arguments: object, folder: Optional[Path] = None, **environment: str) -> subprocess.Popen[str]:
-    """graph-convert as a process of its own."""
+    """graph-convert as a process of its own. It hears signals also where the tests themselves were told to ignore them (nohup, `&`)."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     return subprocess.Popen([sys.executable, "-m", "converter.cli", *map(str, arguments)], cwd=folder, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path, **environment})
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path, **environment},
+                            preexec_fn=_hear_signals)
+
+
+def _hear_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def strict_json(text: str) -> Any:

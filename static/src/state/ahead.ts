@@ -19,6 +19,7 @@ const FRAME = 8; // milliseconds, where the browser does not say how long it is 
 
 /** Which repeats continue and how wide calls are: both are kept once a node. */
 function* ahead(open: Graph, repeats: Folds, widths: PillWidths): Generator<void> {
+  void text.peek(); // the text that is searched
   for (const which of SIDES) {
     const side = sideOf(open, which);
     if (!side) continue;
@@ -90,7 +91,6 @@ export function workAhead(): void {
     const repeats = folds.value;
     const widths = pillWidths.value;
     if (!open || !repeats || !widths) return undefined;
-    void text.value;
     const steps = ahead(open, repeats, widths);
     let cancel = (): void => undefined;
     const go = (left: () => number): void => {
