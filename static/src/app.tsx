@@ -3,7 +3,8 @@ import { render as mount } from 'preact';
 import { batch, effect } from '@preact/signals';
 import { shortenMiddle } from './core/names';
 import type { Graph, NodeRef } from './core/types';
-import { followHostDark, onHashChange, onHostReload, takeFocus } from './host/tensorboard';
+import { onHashChange } from './host/address';
+import { followHostDark, onHostReload, takeFocus } from './host/tensorboard';
 import { local, t } from './i18n';
 import { locale } from './i18n/locale';
 import { announcement, chosen, colouring, graph, hideExpected, panel, query, runs, source, threshold } from './state/app';
@@ -25,7 +26,7 @@ import { followKeys } from './ui/keyboard';
 import { followPanels } from './ui/panels/follow';
 import { followTheme } from './ui/theming';
 import { EmbeddedSource } from './wire/embedded';
-import { HttpSource } from './wire/http';
+import type { AskedAhead } from './wire/opening';
 import heatmapSheet from './ui/heatmap.css?inline';
 import sheet from './ui/style.css?inline';
 
@@ -85,7 +86,8 @@ async function followForeignAddress(): Promise<void> {
   if (ref) select(ref, { reveal: true });
 }
 
-export function start(body: HTMLElement): void {
+/** `asked`: the server, where the page does not hold all data itself. */
+export function start(body: HTMLElement, asked: AskedAhead | null): void {
   applyStyle();
   followHostDark();
   loadPreferences();
@@ -95,7 +97,7 @@ export function start(body: HTMLElement): void {
     document.documentElement.lang = locale.value === 'zh' ? 'zh-CN' : 'en';
     document.title = t('app.title');
   });
-  source.value = window.__TB_GRAPH_EMBEDDED__ ? new EmbeddedSource(window.__TB_GRAPH_EMBEDDED__) : new HttpSource();
+  source.value = window.__TB_GRAPH_EMBEDDED__ ? new EmbeddedSource(window.__TB_GRAPH_EMBEDDED__) : asked;
   followPanels();
   const root = document.createElement('div');
   root.id = 'tb-graph-ascend';
@@ -113,6 +115,7 @@ export function start(body: HTMLElement): void {
   const address = readAddress(window.__TB_GRAPH_EMBEDDED__?.view);
   // Both at once: the graph of an address needs no list of runs.
   void Promise.all([openAddress(address), listRuns(address.key === null)]).then(() => {
+    asked?.forget();
     followAddress();
     takeFocus();
     onHashChange(() => void followForeignAddress());

@@ -1,8 +1,9 @@
 /** Graphs for tests: written with the generated encoders from short descriptions, so that decoding is tested along the way. */
 import { PbfWriter } from 'pbf';
 import type { Graph } from '../src/core/types';
-import { decodeGraph, type GraphSections } from '../src/wire/decode';
+import { decodeGraph } from '../src/wire/decode';
 import * as pb from '../src/wire/graph_pb.js';
+import type { GraphSections } from '../src/wire/opening';
 
 export interface NodeSpec {
   readonly depth: number;

@@ -1,4 +1,5 @@
-/** What a run is called in a menu: its directory and the time it was made, newest first, and no two alike. Pure. */
+/** What a run is called in a menu: its directory and the time it was made, newest first, and no two alike; and which graph opens first. Pure. */
+import type { GraphKey } from './types';
 
 export interface NamedRun {
   readonly run: string; // path relative to the log directory
@@ -53,4 +54,13 @@ export function runLabels(runs: readonly NamedRun[]): RunLabel[] {
   return told
     .map((label) => ({ ...label, shortTime: shortened(label, told) }))
     .sort((a, b) => (a.time === b.time ? (a.run < b.run ? -1 : 1) : a.time > b.time ? -1 : 1));
+}
+
+/** What opens where nobody chose: of the runs in the menu's order the first one with a graph file that can be read. */
+export function firstReadable(runs: readonly (NamedRun & { readonly graphs: readonly { readonly step: number; readonly rank: number; readonly error?: unknown }[] })[]): GraphKey | null {
+  for (const { run } of runLabels(runs)) {
+    const found = runs.find((item) => item.run === run)?.graphs.find((item) => !item.error);
+    if (found) return { run, step: found.step, rank: found.rank };
+  }
+  return null;
 }

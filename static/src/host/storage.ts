@@ -1,5 +1,5 @@
 /** What this browser keeps for the viewer, by name. Storage may be forbidden (frames of foreign pages) or full: then nothing is kept. */
-import { PLUGIN } from './tensorboard';
+import { PLUGIN } from './address';
 
 function tried<T>(work: () => T, otherwise: T): T {
   try {

@@ -1,23 +1,13 @@
 /**
  * The page around the viewer. Inside TensorBoard the viewer is an iframe of the same origin: dark mode is a class on the
- * parent's body, the address is the parent's hash, and the reload button sends a message. Stand-alone all of that is
- * the page's own. Everything is tried carefully: notebooks and editors put frames of other origins around.
+ * parent's body, and the reload button sends a message. Stand-alone all of that is the page's own. Everything is tried
+ * carefully: notebooks and editors put frames of other origins around.
  */
 import { signal } from '@preact/signals';
-
-export const PLUGIN = 'tb_graph_ascend';
+import { parentWindow } from './address';
 
 /** Whether the surroundings are dark. */
 export const hostDark = signal(false);
-
-function parentWindow(): Window | null {
-  try {
-    if (window.parent !== window && window.parent.document) return window.parent;
-  } catch {
-    // Another origin: the parent may not be looked at.
-  }
-  return null;
-}
 
 export function followHostDark(): void {
   const system = matchMedia('(prefers-color-scheme: dark)');
@@ -35,30 +25,6 @@ export function takeFocus(): void {
   const outer = parentWindow();
   const busy = outer?.document.activeElement;
   if (!outer || !busy || busy === outer.document.body || busy.tagName === 'IFRAME') window.focus();
-}
-
-/** Hash of the page that the person sees in the address bar, without "#". */
-export function readHash(): string {
-  return (parentWindow() ?? window).location.hash.replace(/^#/, '');
-}
-
-/** Replaces the hash without a new entry in the history, so that TensorBoard's own navigation is not disturbed. */
-export function writeHash(hash: string): void {
-  const outer = parentWindow() ?? window;
-  try {
-    outer.history.replaceState(outer.history.state, '', `${outer.location.pathname}${outer.location.search}#${hash}`);
-  } catch {
-    // A page from disk in some browsers: the address then simply stays.
-  }
-}
-
-export function onHashChange(changed: () => void): void {
-  (parentWindow() ?? window).addEventListener('hashchange', changed);
-}
-
-/** The whole address that a colleague can open. */
-export function shareAddress(): string {
-  return (parentWindow() ?? window).location.href;
 }
 
 export function embedded(): boolean {

@@ -1,9 +1,10 @@
 /** Opening runs and graph files: asks the source, decodes, and chooses what is seen first. */
 import { batch, signal } from '@preact/signals';
 import { availableModes, isMeasured, isMetric, type PlainMode } from '../core/colouring';
-import { runLabels } from '../core/run_labels';
+import { firstReadable } from '../core/run_labels';
 import { NodeKind, sideOf, SIDES, type Graph, type GraphKey, type NodeRef } from '../core/types';
-import { decodeGraph, OPENING_SECTIONS, type GraphSections } from '../wire/decode';
+import { decodeGraph } from '../wire/decode';
+import { openingSections, type GraphSections } from '../wire/opening';
 import { SourceError, type LocalText } from '../wire/source';
 import { openFirstLevels, select, settle } from './actions';
 import { chosen, colouring, failure, findingFilter, graph, loading, microStep, panel, runs, selection, source } from './app';
@@ -28,7 +29,7 @@ export async function listRuns(openFirst: boolean): Promise<void> {
     failure.value = problemText(problem);
     return;
   }
-  const first = openFirst && !chosen.value ? firstReadable() : null;
+  const first = openFirst && !chosen.value ? firstReadable(runs.value.runs) : null;
   if (first) await openGraph(first);
   else if (runs.value.scanning) setTimeout(() => void listRuns(openFirst), SCAN_AGAIN);
 }
@@ -41,15 +42,6 @@ export function noticeNewer(): void {
   const opened = graph.value;
   const entry = runs.value?.runs.find((run) => run.run === key?.run)?.graphs.find((item) => item.step === key?.step && item.rank === key?.rank);
   newer.value = Boolean(opened && entry?.version && entry.version !== opened.version);
-}
-
-function firstReadable(): GraphKey | null {
-  const list = runs.value?.runs ?? [];
-  for (const { run } of runLabels(list)) {
-    const found = list.find((item) => item.run === run)?.graphs.find((item) => !item.error);
-    if (found) return { run, step: found.step, rank: found.rank };
-  }
-  return null;
 }
 
 let attempt = 0;
@@ -71,14 +63,13 @@ export async function openGraph(key: GraphKey, restore?: (opened: Graph) => Rest
   });
   try {
     const index = await from.index(key);
-    const present = new Map(index.sections.map((entry) => [entry.name, entry]));
-    const wanted = Object.entries(OPENING_SECTIONS).filter(([, name]) => present.has(name));
-    const total = wanted.reduce((sum, [, name]) => sum + (present.get(name)?.stored_length ?? 0), 0);
+    const wanted = openingSections(index);
+    const total = wanted.reduce((sum, { entry }) => sum + entry.stored_length, 0);
     let done = 0;
     const parts = await Promise.all(
-      wanted.map(async ([part, name]) => {
-        const bytes = await from.section(key, name, index.version);
-        done += present.get(name)?.stored_length ?? 0;
+      wanted.map(async ({ part, entry }) => {
+        const bytes = await from.section(key, entry.name, index.version);
+        done += entry.stored_length;
         if (mine === attempt) loading.value = { what: key.run, done, total };
         return [part, bytes] as const;
       }),

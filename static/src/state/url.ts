@@ -3,12 +3,9 @@ import { effect } from '@preact/signals';
 import { COLOUR_MODES, isMetric, type ColourMode } from '../core/colouring';
 import { nodeName } from '../core/names';
 import { sideOf, type Graph, type GraphKey, type NodeRef, type SideName } from '../core/types';
-import { PLUGIN, readHash, writeHash } from '../host/tensorboard';
+import { FIELD_PREFIX, graphKey, hashFields, PLUGIN, readHash, wholeNumber, writeHash } from '../host/address';
 import { chosen, colouring, graph, hideExpected, microStep, panel, query, selection, threshold } from './app';
 import { FILE_POLICY, inForce } from './rematch';
-
-/** TensorBoard's way to keep a plugin's data in the address: `#plugin&p.plugin.key=value`. */
-const PREFIX = `p.${PLUGIN}.`;
 
 export interface Address {
   readonly key: GraphKey | null;
@@ -23,28 +20,14 @@ export interface Address {
 }
 
 export function parseHash(hash: string): Address {
-  const fields = new Map<string, string>();
-  for (const part of hash.split('&')) {
-    const equals = part.indexOf('=');
-    if (equals < 0 || !part.startsWith(PREFIX)) continue;
-    try {
-      fields.set(part.slice(PREFIX.length, equals), decodeURIComponent(part.slice(equals + 1).replace(/\+/g, ' ')));
-    } catch {
-      // A broken escape: that field is left out, the others still count.
-    }
-  }
-  const number = (name: string, otherwise: number): number => {
-    const text = fields.get(name);
-    return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : otherwise;
-  };
-  const run = fields.get('run');
+  const fields = hashFields(hash);
   const node = fields.get('node');
   const colour = fields.get('colour') as ColourMode | undefined;
   const limit = Number(fields.get('threshold') ?? Number.NaN);
   return {
-    key: run === undefined ? null : { run, step: number('step', 0), rank: number('rank', 0) },
+    key: graphKey(fields),
     node: !node ? null : { side: fields.get('side') === 'golden' ? 'golden' : 'target', name: node },
-    microStep: number('micro', -1),
+    microStep: wholeNumber(fields.get('micro'), -1),
     colour: colour && (isMetric(colour) || COLOUR_MODES.some((mode) => mode === colour)) ? colour : null,
     threshold: Number.isFinite(limit) && limit >= 0 ? limit : null,
     policy: fields.get('policy') || null,
@@ -79,7 +62,7 @@ export function formatHash(address: Address): string {
   // Whoever gets the address wants to see what was shared, not the panel that shares.
   if (address.panel && address.panel !== 'findings' && address.panel !== 'share') fields.push(['panel', address.panel]);
   if (address.query) fields.push(['q', address.query]);
-  return fields.map(([name, value]) => `${PREFIX}${name}=${escape(value)}`).join('&');
+  return fields.map(([name, value]) => `${FIELD_PREFIX}${name}=${escape(value)}`).join('&');
 }
 
 /** The node of a name; null when this graph has none of that name. */

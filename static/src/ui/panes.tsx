@@ -1,6 +1,6 @@
 /** The two graphs with pointer and wheel. Keys are handled for the whole page by keyboard.ts; the tree twin by twin.tsx. */
 import { useSignal, type Signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { TEXT_LEFT } from '../core/drawlist';
 import { ROW_PILL } from '../core/rows';
 import { sideOf, type NodeRef } from '../core/types';
@@ -21,13 +21,15 @@ const CLICK_SLACK = 4;
 const DRAG_ASIDE = 14; // pixels to the side from which a box is dragged and not the page
 
 function useCanvasSize(host: { current: HTMLDivElement | null }): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;
-    const observer = new ResizeObserver(() => {
+    const measure = (): void => {
       // A hidden tab reports 0 × 0: everything stays as it is until it comes back.
       if (element.clientWidth > 0 && element.clientHeight > 0) resize(element.clientWidth, element.clientHeight);
-    });
+    };
+    measure(); // at once: the first frame then shows the graphs, not an empty page
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
@@ -130,7 +132,7 @@ export function Panes() {
   const over = useRef<HTMLCanvasElement>(null);
   const tip = useSignal('');
 
-  useEffect(() => (base.current && over.current ? startPainting(base.current, over.current, theme) : undefined), []);
+  useLayoutEffect(() => (base.current && over.current ? startPainting(base.current, over.current, theme) : undefined), []);
   useCanvasSize(host);
   useWheel(host);
   const handlers = usePointer(host, tip);

@@ -11,7 +11,8 @@ import { colouring, graph, chosen, microStep, panel, query, runs, selection, the
 import { moveCamera, select } from '../state/actions';
 import { metricNames } from '../state/metrics';
 import { openGraph } from '../state/open';
-import { embedded, shareAddress } from '../host/tensorboard';
+import { shareAddress } from '../host/address';
+import { embedded } from '../host/tensorboard';
 import type { Run, RunGraph } from '../wire/source';
 import { copyText } from './copy';
 import { helpOpen } from './help';

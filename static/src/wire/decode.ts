@@ -5,27 +5,10 @@ import { deriveTree } from '../core/tree';
 import { NO_CALL, type Graph, type GraphKey, type Pairs, type Side, type Verdicts } from '../core/types';
 import { column } from './columns';
 import { readPairs, readStrings, readSummary, readTopology, readVerdicts, type Topology } from './graph_pb.js';
+import type { GraphSections } from './opening';
 import { saidOf } from './said';
 
 const NO_CALL_STORED = -2147483648;
-
-export interface GraphSections {
-  readonly summary: Uint8Array;
-  readonly strings: Uint8Array;
-  readonly target: Uint8Array;
-  readonly golden?: Uint8Array | undefined;
-  readonly pairs?: Uint8Array | undefined;
-  readonly verdicts?: Uint8Array | undefined;
-}
-
-export const OPENING_SECTIONS = {
-  summary: 'summary',
-  strings: 'strings',
-  target: 'topology/target',
-  golden: 'topology/golden',
-  pairs: 'pairs',
-  verdicts: 'verdicts',
-} as const;
 
 function decodeStrings(bytes: Uint8Array): StringTable {
   const message = readStrings(new PbfReader(bytes));

@@ -1,6 +1,6 @@
 /** Sharing: the address of what is on the screen, the whole comparison as one file, a picture of the graphs. */
 import { signal } from '@preact/signals';
-import { shareAddress } from '../../host/tensorboard';
+import { shareAddress } from '../../host/address';
 import { local, t } from '../../i18n';
 import { colouring, exported, graph, microStep, names, panel, query, runs, selection, threshold } from '../../state/app';
 import { problemText } from '../../state/open';
