@@ -31,6 +31,7 @@ import heatmapSheet from './ui/heatmap.css?inline';
 import sheet from './ui/style.css?inline';
 
 const MISSING_TIME = 10_000; // milliseconds; read while the graph is still being drawn
+const EMPTY_AFTER = 150; // milliseconds until the page says that it is loading
 
 function applyStyle(): void {
   const style = new CSSStyleSheet();
@@ -102,7 +103,6 @@ export function start(body: HTMLElement, asked: AskedAhead | null): void {
   const root = document.createElement('div');
   root.id = 'tb-graph-ascend';
   body.replaceChildren(root);
-  mount(<App />, root);
   followKeys(window);
   for (const event of ['pointerdown', 'wheel', 'keydown']) window.addEventListener(event, settled, { capture: true, passive: true });
   followSelection();
@@ -114,7 +114,10 @@ export function start(body: HTMLElement, asked: AskedAhead | null): void {
 
   const address = readAddress(window.__TB_GRAPH_EMBEDDED__?.view);
   // Both at once: the graph of an address needs no list of runs.
-  void Promise.all([openAddress(address), listRuns(address.key === null)]).then(() => {
+  const opened = Promise.all([openAddress(address), listRuns(address.key === null)]);
+  // A graph that is there at once is the first thing to be seen: an empty page before it costs as much as it.
+  void Promise.race([opened, new Promise((done) => setTimeout(done, EMPTY_AFTER))]).then(() => mount(<App />, root));
+  void opened.then(() => {
     asked?.forget();
     followAddress();
     takeFocus();
