@@ -30,13 +30,16 @@ const AGAIN = 5000; // milliseconds until a server that did not answer is asked 
 /** Without an answer of the server itself: what was sent may have been written all the same. */
 const NO_ANSWER = /^(unreachable|5\d\d)$/;
 
-const NOT_KEPT = new SourceError(
-  {
-    en: "This browser's storage is full or forbidden: what was matched and marked here is lost with this page. Download it as a file.",
-    zh: '浏览器存储已满或被禁用：在此处所做的匹配与标记将随页面关闭而丢失，请下载为文件。',
-  },
-  'not_kept',
-);
+/** Made when it is needed: for the trace of an error made while a script starts, the browser reads the whole script again (20 ms and more). */
+function notKept(): SourceError {
+  return new SourceError(
+    {
+      en: "This browser's storage is full or forbidden: what was matched and marked here is lost with this page. Download it as a file.",
+      zh: '浏览器存储已满或被禁用：在此处所做的匹配与标记将随页面关闭而丢失，请下载为文件。',
+    },
+    'not_kept',
+  );
+}
 
 /** The run was deleted or renamed while it was open. */
 const GONE: ReadonlySet<string> = new Set(['gone', 'no_such_run', 'no_such_graph']);
@@ -107,7 +110,7 @@ export class MatchesFile {
     if (!this.writes) {
       const here = this.keepHere();
       this.listener.kept(here ? 'browser' : 'unknown');
-      this.listener.failed(here ? null : NOT_KEPT);
+      this.listener.failed(here ? null : notKept());
       return;
     }
     this.listener.saving(true);
@@ -121,7 +124,7 @@ export class MatchesFile {
       this.writes = codeOf(problem) !== 'read_only';
       const here = this.keepHere();
       this.listener.kept(GONE.has(codeOf(problem)) ? 'gone' : this.writes ? 'waiting' : 'browser');
-      this.listener.failed(here ? problem : NOT_KEPT);
+      this.listener.failed(here ? problem : notKept());
       if (codeOf(problem) === 'unreachable') this.timer = setTimeout(() => this.next(), AGAIN);
     } finally {
       this.listener.saving(false);
