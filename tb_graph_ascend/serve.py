@@ -33,6 +33,7 @@ PAGE = f"""<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{TAB_NAME}</title>
 <link rel="icon" href="data:,">
+<link rel="modulepreload" href="./index.js">
 <script type="module" src="./start.js"></script>
 </head>
 <body></body>

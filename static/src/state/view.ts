@@ -26,13 +26,16 @@ export const camera = signal<Camera>({ scroll: 0, scale: 1, goldenShift: 0 });
 /** Per pair, the metric that is coloured by (state/metrics.ts fetches it). */
 export const metricValues = signal<{ readonly name: string; readonly values: Float32Array } | null>(null);
 
-/** Classes and legend under the chosen colour mode; and under 'cause', which decides what is never folded away. */
+/** Classes under 'cause', which decides what is never folded away. */
+export const causes = computed<Colouring | null>(() => (graph.value ? colour(graph.value, 'cause', 0, null, hiddenPairs.value) : null));
+
+/** Classes and legend under the chosen colour mode. */
 export const colours = computed<Colouring | null>(() => {
   const mode = colouring.value;
+  if (mode === 'cause') return causes.value;
   const metric = isMetric(mode) && metricValues.value?.name === mode.slice('metric:'.length) ? metricValues.value.values : null;
   return graph.value ? colour(graph.value, mode, threshold.value, metric, hiddenPairs.value) : null;
 });
-export const causes = computed<Colouring | null>(() => (graph.value ? colour(graph.value, 'cause', 0, null, hiddenPairs.value) : null));
 
 export const folds = computed<Folds | null>(() => {
   const open = graph.value;

@@ -4,7 +4,7 @@ import { CauseClass, isMeasured } from '../core/colouring';
 import { FINDING_GROUPS, worstError, type FindingGroup } from '../core/findings';
 import { formatCount, formatError } from '../core/format';
 import { shortName } from '../core/names';
-import { Cause, Direction, pairNodes, sideOf, Status, type Graph, type NodeRef } from '../core/types';
+import { Cause, Direction, sideOf, Status, type Graph, type NodeRef } from '../core/types';
 import { local, t, type TextKey } from '../i18n';
 import { classMeaning, className } from '../i18n/class_names';
 import { select } from '../state/actions';
@@ -80,10 +80,10 @@ const differing = computed<Uint32Array>(() => {
   const open = graph.value;
   if (!open) return counts;
   const { status } = open.verdicts;
-  for (let pair = 0; pair < status.length; pair++) {
+  const { targetEnd, targetNodes } = open.pairs;
+  for (let pair = 0, start = 0; pair < status.length; start = targetEnd[pair++]) {
     if (status[pair] !== Status.error && status[pair] !== Status.warning) continue;
-    const node = pairNodes(open.pairs, pair, 'target')[0];
-    if (node !== undefined) counts[open.target.direction[node]]++;
+    if (start < targetEnd[pair]) counts[open.target.direction[targetNodes[start]]]++;
   }
   return counts;
 });
