@@ -5,7 +5,7 @@ const FILES: Readonly<Record<string, string>> = import.meta.glob('../src/**/*.{t
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ['types of wire'],
   wire: ['core'],
-  host: [],
+  host: ['types of core'],
   i18n: ['types of core', 'types of wire', 'host'],
   state: ['core', 'wire', 'host', 'i18n'],
   paint: ['core', 'state', 'i18n'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runLabels, type NamedRun } from '../src/core/run_labels';
+import { firstReadable, runLabels, type NamedRun } from '../src/core/run_labels';
 
 const run = (name: string, created = ''): NamedRun => ({ run: name, kind: name.includes('build_') ? 'build' : 'compare', created });
 
@@ -52,4 +52,22 @@ describe('short times', () => {
 it('two runs never look alike', () => {
   const labels = runLabels(['x/compare_20261129223551', 'x/build_20261129223551', 'x/compare_20261129223551-a', 'x a/compare_20261129223551'].map((name) => run(name)));
   expect(new Set(labels.map((label) => `${label.name} ${label.shortTime}`)).size).toBe(4);
+});
+
+describe('the graph that opens where nobody chose', () => {
+  const graphs = (...ranks: readonly number[]) => ranks.map((rank) => ({ step: 0, rank, error: rank < 0 ? { en: 'damaged' } : null }));
+
+  it('is the first readable one of the newest run that has any', () => {
+    const runs = [
+      { ...run('a/compare_20250101000000'), graphs: graphs(0) },
+      { ...run('b/compare_20261231000000'), graphs: graphs(-1) },
+      { ...run('c/compare_20260101000000'), graphs: graphs(-1, 3, 4) },
+    ];
+    expect(firstReadable(runs)).toEqual({ run: 'c/compare_20260101000000', step: 0, rank: 3 });
+  });
+
+  it('is none where no graph file can be read', () => {
+    expect(firstReadable([])).toBe(null);
+    expect(firstReadable([{ ...run('a'), graphs: graphs(-1) }])).toBe(null);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatError, formatFactor, formatStatistic } from '../src/core/format';
+import { formatCount, formatError, formatFactor, formatStatistic } from '../src/core/format';
 import { localName, Names, nodeName, parseHead, shortName, shortenMiddle, shortTrail } from '../src/core/names';
 import { toMarkdown, toText, toTsv } from '../src/core/table_text';
 import { dictionaries, fill } from '../src/i18n';
@@ -60,6 +60,10 @@ describe('labels of nodes', () => {
 });
 
 describe('numbers', () => {
+  it('puts a comma between the thousands of a count', () => {
+    expect([0, 999, 1_000, 97_264, 1_020_929].map(formatCount)).toEqual(['0', '999', '1,000', '97,264', '1,020,929']);
+  });
+
   it('of errors say how large, and nothing when nothing was measured', () => {
     expect([0, 0.041, 1.5, 12, 4_321, 1e7, Infinity, Number.NaN].map(formatError)).toEqual(['0', '4.1e-2', '1.5', '12', '4321', '1.0e7', '∞', '']);
   });
