@@ -1,1 +1,2 @@
-"""Measurements: `python -m bench.convert`, `match_score`, `serve_load`, `break_convert`. None of it is installed."""
+"""Measurements: `python -m bench.convert`, `match_score`, `serve_load`, `viewer`, `first_picture`,
+`break_convert`. None of it is installed."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 from log_directories import graph_bytes, write_run
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tensorboard_process import running_tensorboard
-from viewer import Viewer, forget_refusals, in_tensorboard, run_named
+from viewer import WAIT, Viewer, forget_refusals, in_tensorboard, plugin_frame, run_named
 
 WRONG = "Module.model.layers.12.mlp.down_proj.Linear.forward.0"
 
@@ -42,6 +44,26 @@ def test_the_first_picture_takes_few_bytes(page: Page, tensorboard: str, logs: s
             if "/data/plugin/tb_graph_ascend/" in request.url else None)
     in_tensorboard(page, tensorboard, run=run_named(logs, "qwen2")).opened()
     assert len(sizes) > 3 and 0 < sum(sizes) < 300_000
+
+
+OPENING = tuple(f"name={name}" for name in ("summary", "strings", "topology%2Ftarget", "topology%2Fgolden", "pairs", "verdicts"))
+
+
+def test_the_graph_is_asked_for_before_the_viewer_is_there_and_nothing_is_asked_twice(page: Page, tensorboard: str, logs: str) -> None:
+    asked: list[str] = []
+    held: list[Route] = []
+    page.on("request", lambda request: asked.append(request.url.partition("/plugin/tb_graph_ascend/")[2]))
+    page.route("**/tb_graph_ascend/assets/*.js", lambda route: held.append(route))
+    page.goto(f"{tensorboard}/#tb_graph_ascend&p.tb_graph_ascend.run={run_named(logs, 'qwen2')}")
+    deadline = time.monotonic() + WAIT
+    while not held or not all(any(section in url for url in asked) for section in OPENING):
+        assert time.monotonic() < deadline, asked
+        page.wait_for_timeout(50)
+    held[0].continue_()
+    Viewer(page, plugin_frame(page)).opened()
+    parts = ("index.js", "assets/", "runs", "graph?", *OPENING)
+    opening = [url for url in asked if any(part in url for part in parts)]
+    assert len(opening) == len(set(opening)) == 4 + len(OPENING)
 
 
 def test_nothing_is_fetched_from_elsewhere_and_no_policy_is_violated(page: Page, tensorboard: str, logs: str) -> None:
