@@ -99,6 +99,18 @@ describe('asking ahead', () => {
     expect(from.asked.filter((what) => what === 'index a/0/1')).toHaveLength(2);
   });
 
+  it('keeps nothing of what comes after that either', async () => {
+    let answered = (_list: RunList): void => undefined;
+    const from = new Recorded(new Promise<RunList>((done) => (answered = done)));
+    const source = new AskedAhead(from);
+    const asking = source.ask(null);
+    source.forget();
+    answered(RUNS);
+    await asking;
+    await source.section(FIRST, 'summary', 'v1');
+    expect(from.asked.filter((what) => what === 'section a summary v1')).toHaveLength(2);
+  });
+
   it.each(['runs', 'index', 'section'])('tells whoever takes it that a question failed: %s', async (failing) => {
     const source = new AskedAhead(new Recorded(RUNS, failing));
     await source.ask(null);

@@ -35,6 +35,7 @@ export function openingSections(index: GraphIndex): { readonly part: string; rea
  */
 export class AskedAhead implements Source {
   private readonly answers = new Map<string, Promise<unknown>>();
+  private keeping = true;
 
   constructor(private readonly from: Source) {}
 
@@ -51,8 +52,9 @@ export class AskedAhead implements Source {
     }
   }
 
-  /** What nobody took is not kept: the file may be another one by the time that somebody asks. */
+  /** What nobody took by now is not kept: the file may be another one by the time that somebody asks. */
   forget(): void {
+    this.keeping = false;
     this.answers.clear();
   }
 
@@ -74,7 +76,7 @@ export class AskedAhead implements Source {
 
   private keep<T>(name: string, answer: Promise<T>): Promise<T> {
     answer.catch(() => undefined); // it may fail before anybody takes it
-    this.answers.set(name, answer);
+    if (this.keeping) this.answers.set(name, answer);
     return answer;
   }
 
