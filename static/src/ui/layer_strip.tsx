@@ -1,5 +1,5 @@
 /** The layer strip: sub-module × layer, coloured by class and tinted by error; click or arrow keys and Enter to jump. */
-import { computed, signal, useSignalEffect } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { formatError } from '../core/format';
 import { shortenMiddle } from '../core/names';
@@ -13,6 +13,7 @@ import { announcement, graph, microStep, names, stripChosen, stripOpen, windowHe
 import { colours } from '../state/view';
 import { className } from '../i18n/class_names';
 import { fitCanvas } from '../paint/painter';
+import { useDrawing } from './drawing';
 import { theme } from './theming';
 
 const MOST_TABS = 6;
@@ -100,16 +101,18 @@ function paint(canvas: HTMLCanvasElement, shown: Matrix, wide: number): void {
 function Grid({ shown }: { readonly shown: Matrix }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const host = useRef<HTMLDivElement>(null);
-  useSignalEffect(() => {
+  useDrawing(() => {
     const element = host.current;
     if (!element) return undefined;
-    const observer = new ResizeObserver(() => {
+    const measure = (): void => {
       if (element.clientWidth > 0) width.value = element.clientWidth;
-    });
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   });
-  useSignalEffect(() => {
+  useDrawing(() => {
     void [cursor.value, theme.value, colours.value, locale.value];
     if (canvas.current && matrix.value && width.value > 0) paint(canvas.current, matrix.value, width.value);
   });

@@ -1,5 +1,5 @@
 /** Both graphs whole, one narrow column each, with the part that is in view; a click goes there. */
-import { useComputed, useSignalEffect } from '@preact/signals';
+import { useComputed } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { columnOf } from '../core/colouring';
 import { minimap, nodeAt } from '../core/minimap';
@@ -10,6 +10,7 @@ import { graph, selection } from '../state/app';
 import { drawLists } from '../state/scene';
 import { camera, canvasSize, colours, layout } from '../state/view';
 import { fitCanvas } from '../paint/painter';
+import { useDrawing } from './drawing';
 import { theme } from './theming';
 
 const WIDTH = window.innerWidth < 1000 ? 14 : 29;
@@ -20,7 +21,7 @@ function Minimap({ which }: { readonly which: SideName }) {
   const mark = useRef<HTMLDivElement>(null);
   const height = useComputed(() => Math.max(40, canvasSize.value.height + 14));
 
-  useSignalEffect(() => {
+  useDrawing(() => {
     const open = graph.value;
     const side = open && sideOf(open, which);
     const colouring = colours.value;
@@ -36,7 +37,7 @@ function Minimap({ which }: { readonly which: SideName }) {
   });
 
   // Only two boxes move while scrolling; the picture below stays.
-  useSignalEffect(() => {
+  useDrawing(() => {
     void [camera.value, layout.value, canvasSize.value];
     const open = graph.value;
     const side = open && sideOf(open, which);
@@ -48,7 +49,7 @@ function Minimap({ which }: { readonly which: SideName }) {
     frame.current.style.top = `${Math.min(top, height.value - 6)}px`;
     frame.current.style.height = `${Math.min(height.value, bottom) - Math.min(top, height.value - 6)}px`;
   });
-  useSignalEffect(() => {
+  useDrawing(() => {
     const open = graph.value;
     const side = open && sideOf(open, which);
     const ref = selection.value;
