@@ -5,19 +5,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Union, cast
 
 import yaml
 
 from converter.errors import UserError
 from converter.messages import message
+from converter.yaml_nodes import Node, compose_alike, is_plain
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MERGE = "tag:yaml.org,2002:merge"
 _PLAIN_TAGS = frozenset("tag:yaml.org,2002:" + name for name in (
     "str", "int", "float", "bool", "null", "timestamp", "binary", "merge", "value", "map", "seq"))
-
-Node = Union[yaml.ScalarNode, yaml.SequenceNode, yaml.MappingNode]
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ def compose(text: str, name: str) -> Node | None:
         UserError: not YAML, more than one document, nested too deeply.
     """
     try:
-        return cast("Union[Node, None]", yaml.compose(text, Loader=yaml.SafeLoader))
+        return compose_alike(text)
     except yaml.reader.ReaderError as problem:
         before = text[:problem.position]
         line = before.count("\n") + 1
@@ -168,7 +166,7 @@ def scalar_text(node: Node) -> str | None:
 
 def is_empty(node: Node) -> bool:
     """True for a value that was left out (`key:` with nothing behind it)."""
-    return isinstance(node, yaml.ScalarNode) and node.style is None and not node.value
+    return is_plain(node) and not node.value
 
 
 def check_tag(node: Node, name: str) -> None:

@@ -11,7 +11,8 @@ import yaml
 from converter.compare.dtypes import EPSILON, canonical, category
 from converter.judge.policy_values import read_items, read_names, read_number, read_pattern, read_word, said
 from converter.messages import message
-from converter.yaml_source import Node, check_tag, did_you_mean, entries, error_at, error_in
+from converter.yaml_nodes import Node
+from converter.yaml_source import check_tag, did_you_mean, entries, error_at, error_in
 
 ROLES = ("input", "parameter", "output", "gradient")
 _KEYS = ("nodes", "roles", "dtypes", "warning", "error")

@@ -13,7 +13,8 @@ from converter.judge.policy_rules import read_rules
 from converter.judge.policy_values import read_names, read_number, read_patterns, read_text, read_word, said
 from converter.judge.reasons import CATALOGUE, DECOMPOSITION, IGNORED, OTHER_CODE
 from converter.messages import message
-from converter.yaml_source import Node, check_tag, compose, did_you_mean, entries, error_at, error_in, is_empty
+from converter.yaml_nodes import Node
+from converter.yaml_source import check_tag, compose, did_you_mean, entries, error_at, error_in, is_empty
 
 SEVERITIES = ("note", "warning", "error", "not_comparable")
 ENGINES = ("scale_aware", "msprobe")

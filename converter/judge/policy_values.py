@@ -8,7 +8,8 @@ import re
 import yaml
 
 from converter.messages import message
-from converter.yaml_source import A_LIST, NOTHING, Node, check_tag, did_you_mean, error_in, is_empty, scalar_text
+from converter.yaml_nodes import Node, is_plain
+from converter.yaml_source import A_LIST, NOTHING, check_tag, did_you_mean, error_in, is_empty, scalar_text
 
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$")
 _ENDLESS = (".inf", ".Inf", ".INF", "+.inf")
@@ -30,7 +31,7 @@ def read_number(node: Node, key: str, file: str, least: float = 0.0, endless: bo
     """A number of at least `least`, or more than 0 with `positive`; with `endless` also .inf. Raises UserError."""
     check_tag(node, file)
     text = scalar_text(node)
-    if text is not None and isinstance(node, yaml.ScalarNode) and node.style is None:
+    if text is not None and is_plain(node):
         if endless and text in _ENDLESS:
             return math.inf
         if _NUMBER.match(text) and math.isfinite(float(text)):

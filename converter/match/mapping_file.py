@@ -18,11 +18,11 @@ from converter.match.mapping_options import group_options, read_name
 from converter.match.mapping_pattern import DEEP, Pattern, PatternError, hole_counts, parse_pattern
 from converter.match.mapping_rules import OLD_ROOT_SCOPE, ROOT_SCOPE, Alternatives, MappingFile, ParameterAlias, Rule, Scope
 from converter.messages import message
+from converter.yaml_nodes import Node, is_plain
 from converter.yaml_source import (
     A_LIST,
     NOTHING,
     Entry,
-    Node,
     check_tag,
     column_of,
     compose,
@@ -269,7 +269,7 @@ def _rule(entry: Entry, scope: Scope, name: str) -> Rule:
         raise error_in(name, value, message("mapping.no_counterpart",
                                             "the counterpart of '{source}' is missing: write its name, or [] if there is none",
                                             source=source_text))
-    if isinstance(value, yaml.ScalarNode) and value.style is None and value.value in ("null", "Null", "NULL", "~"):
+    if is_plain(value) and value.value in ("null", "Null", "NULL", "~"):
         raise error_in(name, value, message("mapping.null", "'{value}' is no name: write [] if '{source}' has no counterpart",
                                             value=value.value, source=source_text))
     if isinstance(value, yaml.SequenceNode):

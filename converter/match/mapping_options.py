@@ -8,7 +8,8 @@ import yaml
 
 from converter.match.pairing import Layout, Relation
 from converter.messages import message
-from converter.yaml_source import A_LIST, Entry, Node, did_you_mean, error_at, error_in, is_empty, scalar_text
+from converter.yaml_nodes import Node
+from converter.yaml_source import A_LIST, Entry, did_you_mean, error_at, error_in, is_empty, scalar_text
 
 _RELATIONS = {"concat": Relation.CONCAT, "sum": Relation.SUM, "stack": Relation.STACK}
 _LAYOUTS = {"stacked": (), "per_group": ("heads", "kv_heads"), "per_shard": ("shards",)}
