@@ -49,6 +49,7 @@ def main() -> int:
 def rematched(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to POST rematch. Raises UserError."""
     from converter.match.mapping_lint import coverage
+    from converter.match.mapping_report import first_unknown
     from converter.rematch import changed_pairs, rematch_sections
 
     result = _rematch(request)
@@ -73,7 +74,7 @@ def rematched(request: dict[str, Any]) -> dict[str, Any]:
         "gone": _listed(gone),
         "left": left,
         "messages": [{"line": entry.line, "column": entry.column, "text": entry.message, "said": as_json(entry.message)}
-                     for entry in result.unknown]
+                     for entry in first_unknown(result.unknown)]
                     + [{"line": 0, "column": 0, "text": text, "said": as_json(text)} for text in pairing.warnings],
     }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+
 import pytest
 from trees import model_tree, paths
 
 from converter.errors import UserError
 from converter.match.mapping import MappingMatch, match_by_mapping
 from converter.match.mapping_file import parse_mapping
-from converter.match.mapping_report import refuse_unknown
+from converter.match.mapping_report import MOST_TOLD, first_unknown, refuse_unknown
 from converter.match.mapping_rules import empty_mapping
 from converter.tree.columns import Tree
 
@@ -109,3 +111,23 @@ def test_an_empty_mapping_pairs_equal_names() -> None:
     assert len(match_by_mapping(tree, tree, empty_mapping()).target) == tree.count - 1
 
 
+def test_of_many_rules_that_hit_nothing_the_first_are_told_and_the_others_counted() -> None:
+    tree = model_tree([("a", "A"), ("a.x", "L")])
+    warnings = match(tree, tree, "A:\n  x: x\n" + "".join(f"  y{i}: z\n" for i in range(MOST_TOLD + 7))).warnings
+    assert len(warnings) == MOST_TOLD + 1 and warnings[0].startswith("map.yaml, line 3: the rule hit nothing: no A of the target side")
+    assert warnings[-1] == f"map.yaml: and 7 more rules hit nothing, the first in line {MOST_TOLD + 3}"
+
+
+def test_of_many_unknown_classes_the_first_get_suggestions_and_all_are_known_to_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    search = difflib.get_close_matches
+    monkeypatch.setattr(difflib, "get_close_matches", lambda word, *more: asked.append(word) or search(word, *more))
+    tree = model_tree([("a", "Block")])
+    unknown = match(tree, tree, "TopLayer: {a: a}\n" + "".join(f"Blok{i}: {{x: y}}\n" for i in range(MOST_TOLD + 7))).unknown
+    assert len(unknown) == MOST_TOLD + 7 and len(asked) == MOST_TOLD
+    assert unknown[0].message == "class 'Blok0' occurs on neither side: did you mean 'Block'?"
+    assert unknown[-1].message == f"class 'Blok{MOST_TOLD + 6}' occurs on neither side"
+    told = first_unknown(unknown)
+    assert told[:-1] == unknown[:MOST_TOLD]
+    assert (told[-1].line, told[-1].message) == (MOST_TOLD + 2, "and 7 more classes or paths that do not occur")
+    assert first_unknown(unknown[:3]) == unknown[:3]

@@ -15,6 +15,7 @@ from converter.tree.columns import NodeKind, Tree
 from converter.yaml_source import error_at
 
 _MOST_CANDIDATES = 2000  # names looked at for one suggestion
+MOST_TOLD = 100  # unknown scopes that get a suggestion, and rules that hit nothing that are told one by one
 
 
 class Unknown(NamedTuple):
@@ -44,7 +45,7 @@ def refuse_unknown(mapping: MappingFile, found: Sequence[Sequence[Unknown]]) -> 
 def unknown_scopes(
     mapping: MappingFile, conversion: Conversion, tree: Tree, levels: Levels, other_tree: Tree, other: Levels
 ) -> list[Unknown]:
-    """Scopes whose class or path does not occur on the source side, one entry a scope."""
+    """Scopes whose class or path does not occur on the source side, one entry a scope; the first ones with a suggestion."""
     known = _scope_names(tree, levels) | {ROOT_SCOPE}
     elsewhere = _scope_names(other_tree, other)
     found: dict[tuple[int, int], Unknown] = {}
@@ -58,15 +59,25 @@ def unknown_scopes(
                 text = _other_direction(message("mapping.no_class", "class '{name}' does not occur on the {side} side",
                                                 name=scope.class_name, side=side(mapping)), mapping)
             else:
-                text = with_suggestion(message("mapping.no_class_anywhere", "class '{name}' occurs on neither side",
-                                               name=scope.class_name), scope.class_name, known)
+                text = message("mapping.no_class_anywhere", "class '{name}' occurs on neither side", name=scope.class_name)
+                if len(found) < MOST_TOLD:
+                    text = with_suggestion(text, scope.class_name, known)
         elif scope.path is not None and (scope.path_text, scope.class_name) not in conversion.found.covered:
-            text = with_suggestion(
-                message("mapping.no_path", "path '{path}' does not occur on the {side} side", path=scope.path_text, side=side(mapping)),
-                scope.path_text, [".".join(path) for path in levels.paths[:_MOST_CANDIDATES]])
+            text = message("mapping.no_path", "path '{path}' does not occur on the {side} side", path=scope.path_text, side=side(mapping))
+            if len(found) < MOST_TOLD:
+                text = with_suggestion(text, scope.path_text, [".".join(path) for path in levels.paths[:_MOST_CANDIDATES]])
         if text:
             found[scope.line, scope.column] = Unknown(scope.line, scope.column, text)
     return list(found.values())
+
+
+def first_unknown(unknown: Sequence[Unknown]) -> list[Unknown]:
+    """What a person is told of unknown scopes: the first ones, and in the next one's place how many more there are."""
+    told = list(unknown[:MOST_TOLD])
+    if len(unknown) > MOST_TOLD:
+        more = message("mapping.more_unknown", "and {count} more classes or paths that do not occur", count=len(unknown) - MOST_TOLD)
+        told.append(unknown[MOST_TOLD]._replace(message=more))
+    return told
 
 
 def _scope_names(tree: Tree, levels: Levels) -> set[str]:
@@ -102,30 +113,45 @@ def unhit_rules(mapping: MappingFile, hits: list[int], unknown: list[Unknown], c
     if mapping.optional:
         return []
     passed_over = {(scope.line, scope.column) for scope in unknown}
+    unhit = [number for number, rule in enumerate(mapping.rules)
+             if not used[number] and (rule.scope.line, rule.scope.column) not in passed_over]
     apis = {tree.labels[label].rpartition(".")[2] for label in set(tree.label[tree.kind == NodeKind.API].tolist())}
-    warnings = []
-    for number, rule in enumerate(mapping.rules):
-        if used[number] or (rule.scope.line, rule.scope.column) in passed_over:
-            continue
-        found, base = conversion.found.completed.get(number, (0, ()))
-        if not found and number in conversion.found.beaten:
-            text = message("mapping.rule_taken", "'{source}' is taken by {rule}",
-                           source=rule.source_text, rule=mapping.rules[conversion.found.beaten[number]].label)
-        elif found:
-            there = ".".join(base) or message("mapping.top", "the top")
-            text = (message("mapping.nothing_pairs",
-                            "'{source}' is there, but nothing pairs with '{destination}' below {there} of the {side} side",
-                            source=rule.source_text, destination=rule.destination_text, there=there, side=other_side(mapping)))
-            text = with_suggestion(text, rule.destination_text,
-                                   _below(other, [other.of_path.get(base, -1)], _length(rule.destination_text)))
-        else:
-            text = message("mapping.not_below", "no {scope} of the {side} side has '{source}' below it",
-                           scope=rule.scope.label, side=side(mapping), source=rule.source_text)
-            places = [level for level, starts in enumerate(conversion.starts) if any(start.rule == number for start in starts)]
-            text = with_suggestion(text, rule.source_text, _below(levels, places, _length(rule.source_text)) | apis)
-        warnings.append(message("mapping.rule_unhit", "{name}, line {line}: the rule hit nothing: {why}",
-                                name=mapping.name, line=rule.line, why=text))
+    places = _places(conversion, unhit[:MOST_TOLD])
+    warnings = [message("mapping.rule_unhit", "{name}, line {line}: the rule hit nothing: {why}", name=mapping.name,
+                        line=mapping.rules[number].line, why=_why_unhit(mapping, number, places[number], conversion, levels, other, apis))
+                for number in unhit[:MOST_TOLD]]
+    if len(unhit) > MOST_TOLD:
+        warnings.append(message("mapping.more_unhit", "{name}: and {count} more rules hit nothing, the first in line {line}",
+                                name=mapping.name, count=len(unhit) - MOST_TOLD, line=mapping.rules[unhit[MOST_TOLD]].line))
     return warnings
+
+
+def _places(conversion: Conversion, rules: list[int]) -> dict[int, list[int]]:
+    """Of each of these rules, the levels where its key may begin."""
+    places: dict[int, list[int]] = {rule: [] for rule in rules}
+    for level, starts in enumerate(conversion.starts):
+        for rule in {start.rule for start in starts} & places.keys():
+            places[rule].append(level)
+    return places
+
+
+def _why_unhit(mapping: MappingFile, number: int, places: list[int], conversion: Conversion, levels: Levels, other: Levels,
+               apis: set[str]) -> str:
+    """Why a rule took part in no pair, with a suggestion. `places`: levels where its key may begin; `apis`: names of the source side."""
+    rule = mapping.rules[number]
+    found, base = conversion.found.completed.get(number, (0, ()))
+    if not found and number in conversion.found.beaten:
+        return message("mapping.rule_taken", "'{source}' is taken by {rule}",
+                       source=rule.source_text, rule=mapping.rules[conversion.found.beaten[number]].label)
+    if found:
+        there = ".".join(base) or message("mapping.top", "the top")
+        text = message("mapping.nothing_pairs",
+                       "'{source}' is there, but nothing pairs with '{destination}' below {there} of the {side} side",
+                       source=rule.source_text, destination=rule.destination_text, there=there, side=other_side(mapping))
+        return with_suggestion(text, rule.destination_text, _below(other, [other.of_path.get(base, -1)], _length(rule.destination_text)))
+    text = message("mapping.not_below", "no {scope} of the {side} side has '{source}' below it",
+                   scope=rule.scope.label, side=side(mapping), source=rule.source_text)
+    return with_suggestion(text, rule.source_text, _below(levels, places, _length(rule.source_text)) | apis)
 
 
 def _without_place(mapping: MappingFile, conversion: Conversion, other: Levels) -> str:

@@ -24,6 +24,8 @@ export const mappingMessages = {
   'mapping.lost_to_rule': '{name} 第 {line} 行：{side}模块 {path} 没有对应，因为该规则把同名的{other_side}模块给了另一个模块',
   'mapping.missing_behind_colon': '缺少{wanted}：请在冒号后写名称',
   'mapping.missing_name': '缺少{wanted}：请写名称',
+  'mapping.more_unhit': '{name}：另有 {count} 条规则未命中，第一条在第 {line} 行',
+  'mapping.more_unknown': '另有 {count} 个类或路径不存在',
   'mapping.more_wildcards': "对应名称中的 '{kind}' 多于冒号前的名称：若命中的全部属于一组，请加方括号",
   'mapping.must_be_name': '{wanted}应为名称，而此处是{found}',
   'mapping.name_before_colon': '冒号前的名称',
