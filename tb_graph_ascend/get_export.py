@@ -10,6 +10,7 @@ from werkzeug.wrappers import Request, Response
 
 from converter.errors import UserError
 from tb_graph_ascend.export_page import page_of
+from tb_graph_ascend.kept_changes import NotNow
 from tb_graph_ascend.request_checks import RequestProblem, graph_of
 from tb_graph_ascend.run_finder import RunFinder
 from tb_graph_ascend.texts import of_error
@@ -26,7 +27,7 @@ def get_export(request: Request, finder: RunFinder) -> Response:
     try:
         chunks = page_of(replace(run, graphs=(graph,)), request.args.get("view", "")[:LONGEST_VIEW])
     except UserError as problem:
-        raise RequestProblem(of_error(problem, "export"), 500) from None
+        raise RequestProblem(of_error(problem, "export"), 503 if isinstance(problem, NotNow) else 500) from None
     name = file_name(run.name, graph.step, graph.rank)
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     response = Response(chunks, content_type="text/html; charset=utf-8")

@@ -13,6 +13,10 @@ from tb_graph_ascend.post_rematch import rematch_in_process
 from tb_graph_ascend.request_checks import RequestProblem
 
 
+class NotNow(GraphFileError):
+    """What lies beside the graph cannot be put into force while the server has so much to do: trying again may help."""
+
+
 @dataclass(frozen=True)
 class KeptChanges:
     """Of one graph: the answer to GET matches, and sections (base64 of the stored bytes) that take the place of the file's."""
@@ -24,7 +28,7 @@ class KeptChanges:
 def kept_changes(graph_path: str) -> KeptChanges:
     """What lies beside the graph; its pairs are matched and judged again where that changes them.
 
-    Raises UserError where the matches file cannot be understood or cannot be put into force.
+    Raises UserError where the matches file cannot be understood or cannot be put into force; NotNow where that is a matter of time.
     """
     kept = read_matches(graph_path)
     marks = kept.as_json(writable=False)
@@ -37,7 +41,8 @@ def kept_changes(graph_path: str) -> KeptChanges:
         status, answer = rematch_in_process(work)
     except RequestProblem as problem:
         path, told = matches_path(graph_path), problem.problem
-        raise GraphFileError(told.code, f"{path}: {told.en}", f"{path}：{told.zh}") from None
+        kind = NotNow if problem.status == 503 else GraphFileError
+        raise kind(told.code, f"{path}: {told.en}", f"{path}：{told.zh}") from None
     if status != 200:
         why = of_json(answer["error"].get("said", answer["error"]["en"]))
         raise UserError(message("matches.not_in_force", "{path} cannot be put into force: {why}", path=matches_path(graph_path), why=why))

@@ -8,6 +8,8 @@ import json
 import os
 import shutil
 import threading
+from dataclasses import replace
+from functools import partial
 
 import pytest
 import yaml
@@ -19,6 +21,7 @@ from plugin_server import Server, body, graph_query
 from converter.errors import UserError
 from converter.match.pairing import Relation
 from converter.match.pins import read_pins
+from tb_graph_ascend import export_page, kept_changes, post_rematch
 from tb_graph_ascend import matches as matches_module
 from tb_graph_ascend.matches import NO_FILE, Conflict, read_matches, write_matches
 
@@ -206,6 +209,31 @@ def test_a_conflict_answers_with_what_the_other_writer_saved(server, graph):
     assert answer.status_code == 409
     assert body(answer)["error"]["code"] == "matches_changed" and body(answer)["matches"] == [MATCH]
     assert post(server, body(answer)["revision"], matches=[]).status_code == 200
+
+
+@pytest.mark.parametrize(("slots_free", "code"), [(False, "busy"), (True, "too_slow")])
+def test_a_page_that_cannot_be_saved_for_lack_of_time_is_no_failure_of_the_server(server, graph, monkeypatch, slots_free, code):
+    write_matches(graph, [MATCH], [], NO_FILE)
+    server.names()
+    slots = threading.BoundedSemaphore(1)
+    if not slots_free:
+        slots.acquire()
+    monkeypatch.setattr(export_page, "_viewer", lambda: b"")
+    monkeypatch.setattr(post_rematch, "_WORK", replace(post_rematch._WORK, slots=slots))
+    monkeypatch.setattr(kept_changes, "rematch_in_process", partial(post_rematch.rematch_in_process, time_limit=0.01))
+    answer = server.request("/export", query=graph_query())
+    error = body(answer)["error"]
+    assert (answer.status_code, error["code"]) == (503, code)
+    assert code != "busy" or ("Try again" in error["en"] and "请稍后重试" in error["zh"])
+
+
+def test_a_page_that_cannot_be_saved_for_its_matches_is_a_failure_that_says_why(server, graph, monkeypatch):
+    with open(matches_module.matches_path(graph), "w", encoding="utf-8") as stream:
+        stream.write("matches: 3\n")
+    monkeypatch.setattr(export_page, "_viewer", lambda: b"")
+    server.names()
+    answer = server.request("/export", query=graph_query())
+    assert answer.status_code == 500 and "`matches` must be a list" in body(answer)["error"]["en"]
 
 
 def test_a_directory_that_cannot_be_written_says_so_before_anybody_works(server, graph, monkeypatch):
