@@ -12,7 +12,6 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from converter.graphfile.source import is_remote
 from converter.version import VERSION
 from tb_graph_ascend.get_asset import BUNDLE
 from tb_graph_ascend.log_roots import log_roots
@@ -117,14 +116,11 @@ def about_plugins() -> Iterator[Finding]:
 
 def about_log_directory(directory: str) -> Iterator[Finding]:
     """The runs that the plugin finds, and what is wrong with them."""
-    if not is_remote(directory) and not os.path.isdir(directory):
-        yield Finding(False, f"{directory}: there is no such directory", "Name the directory that graph-convert wrote to with -o.")
-        return
     finder = RunFinder(log_roots(directory))
     runs = finder.runs(wait=WALK_TIMEOUT)
     for problem in finder.problems():
         yield Finding(False, problem.en)
-    if not runs:
+    if not runs and not finder.problems():
         yield Finding(False, f"{directory}: no graph files found below it", "Write some: graph-convert -tp … -gp … -o " + directory)
     for run in runs[:SHOWN_RUNS]:
         broken = [graph for graph in run.graphs if graph.problem is not None]

@@ -6,11 +6,12 @@ import os
 import threading
 import time
 
+from converter.graphfile.errors import SYSTEM_ERRORS
 from converter.graphfile.source import is_remote
 from tb_graph_ascend.directory_walk import walk
 from tb_graph_ascend.log_roots import LogRoot
 from tb_graph_ascend.runs import GraphChecker, Run, runs_in
-from tb_graph_ascend.texts import Problem, unreachable
+from tb_graph_ascend.texts import Problem, log_directory_is_file, no_log_directory, unreachable
 
 FRESH = 2.0  # seconds during which the result of a walk is not made again
 FIRST_ANSWER = 0.5  # seconds that the first question waits, so that a small log directory is there on the first page
@@ -79,6 +80,10 @@ class RunFinder:
         try:
             for root in self.roots:
                 try:
+                    problem = why_no_directory(root.path)
+                    if problem is not None:
+                        problems.append(problem)
+                        continue
                     self._walk_root(root, found)
                 except Exception as error:  # whatever a remote file system raises: the other roots and the page stay
                     problems.append(unreachable(root.path, str(error) or type(error).__name__))
@@ -100,6 +105,21 @@ class RunFinder:
     def writable(self) -> bool:
         """Whether this process may write below any of the log directories."""
         return any(not is_remote(root.path) and os.access(root.path, os.W_OK) for root in self.roots)
+
+
+def why_no_directory(path: str) -> Problem | None:
+    """What is wrong with a log directory before anything below it is looked at; of a remote one, reading it tells."""
+    if is_remote(path):
+        return None
+    try:
+        os.scandir(path).close()
+    except FileNotFoundError:
+        return no_log_directory(path)
+    except NotADirectoryError:
+        return log_directory_is_file(path)
+    except OSError as error:
+        return unreachable(path, error.strerror or str(error), SYSTEM_ERRORS.get(error.errno or 0, ""))
+    return None
 
 
 def natural(text: str) -> list[tuple[int, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,12 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from converter.errors import UserError
-from converter.graphfile.source import is_remote
 from tb_graph_ascend import texts
 from tb_graph_ascend.log_roots import log_roots
 from tb_graph_ascend.metadata import TAB_NAME
 from tb_graph_ascend.responses import problem_response
 from tb_graph_ascend.routes import routes
-from tb_graph_ascend.run_finder import RunFinder
+from tb_graph_ascend.run_finder import RunFinder, why_no_directory
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -46,10 +44,11 @@ def make_graph_server(directory: str, host: str = "127.0.0.1", port: int = 0, al
                       read_dumps: bool = True) -> BaseWSGIServer:
     """A server of the graph files below `directory`, bound but not yet serving; port 0 takes a free one.
 
-    Raises UserError where the directory is missing or the port is taken.
+    Raises UserError where the directory is missing, a file or cannot be read, or the port is taken.
     """
-    if not is_remote(directory) and not os.path.isdir(directory):
-        raise UserError(f"{directory}: there is no such directory. Name the directory that graph-convert wrote to with -o.")
+    missing = why_no_directory(directory)
+    if missing is not None:
+        raise UserError(missing.en)
     finder = RunFinder(log_roots(directory))
     try:
         listening = socket.create_server((host, port))

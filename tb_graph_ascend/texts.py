@@ -39,8 +39,20 @@ def broken_manifest(why: str) -> Problem:
     return Problem("manifest", said, said, said)
 
 
-def unreachable(root: str, why: str) -> Problem:
-    return Problem("log_directory", f"The log directory {root} cannot be read: {why}", f"无法读取日志目录 {root}：{why}")
+def unreachable(root: str, why: str, why_zh: str = "") -> Problem:
+    return Problem("log_directory", f"The log directory {root} cannot be read: {why}", f"无法读取日志目录 {root}：{why_zh or why}")
+
+
+def no_log_directory(root: str) -> Problem:
+    return Problem("no_log_directory",
+                   f"The log directory {root} does not exist. Correct the path, or write to it: graph-convert … -o {root}",
+                   f"日志目录 {root} 不存在。请更正路径，或向其写入结果：graph-convert … -o {root}")
+
+
+def log_directory_is_file(root: str) -> Problem:
+    return Problem("log_directory_is_file",
+                   f"{root} is a file, not a log directory. Name the directory that graph-convert wrote to with -o.",
+                   f"{root} 是文件，不是日志目录。请指定 graph-convert 以 -o 写入的目录。")
 
 
 def bad_parameter(name: str, why_en: str, why_zh: str) -> Problem:

@@ -118,10 +118,40 @@ def test_links_are_followed_and_loops_end(logs, tmp_path_factory):
     assert Server(logs).names() == ["compare_1", "linked/compare_2"]
 
 
-@pytest.mark.parametrize("logdir", ["", "nowhere"])
-def test_without_a_log_directory_the_list_is_empty(logdir, tmp_path):
-    answer = Server(str(tmp_path / logdir) if logdir else "").runs()
-    assert answer["runs"] == [] and answer["logdir_empty"]
+def test_without_a_log_directory_the_list_is_empty():
+    answer = Server("").runs()
+    assert answer["runs"] == [] and answer["logdir_empty"] and answer["problems"] == []
+
+
+@pytest.mark.parametrize(("name", "code", "en", "zh"), [
+    ("nowhere", "no_log_directory", "does not exist", "不存在"),
+    ("file", "log_directory_is_file", "is a file, not a log directory", "是文件，不是日志目录"),
+])
+def test_a_log_directory_that_is_missing_or_a_file_is_told_from_an_empty_one(name, code, en, zh, tmp_path):
+    (tmp_path / "file").write_bytes(graph_bytes())
+    answer = Server(tmp_path / name).runs()
+    problem, = answer["problems"]
+    assert answer["logdir_empty"] and problem["code"] == code
+    assert all(str(tmp_path / name) in problem[language] for language in ("en", "zh")) and en in problem["en"] and zh in problem["zh"]
+    assert Server(tmp_path).runs()["problems"] == []
+
+
+def test_of_several_log_directories_the_missing_one_is_named_and_the_others_are_listed(logs, tmp_path):
+    server = Server(logdir_spec=f"one:{logs},two:{tmp_path / 'nowhere'}")
+    answer = server.runs()
+    assert [run["run"] for run in answer["runs"]] == ["one/compare_1"]
+    assert [problem["code"] for problem in answer["problems"]] == ["no_log_directory"]
+    (tmp_path / "nowhere").mkdir()
+    server.plugin._finder.refresh(changed=True)
+    assert server.runs()["problems"] == []
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="whoever may read everything is refused nothing")
+def test_a_log_directory_that_may_not_be_listed_is_told_as_that(tmp_path):
+    tmp_path.chmod(0)
+    problem, = Server(tmp_path).runs()["problems"]
+    tmp_path.chmod(0o700)
+    assert problem["code"] == "log_directory"
 
 
 def test_a_specification_prefixes_runs_with_its_names(logs, tmp_path_factory):

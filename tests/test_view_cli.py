@@ -77,7 +77,9 @@ def test_other_addresses_are_not_found(address, path):
 
 def test_a_missing_directory_and_a_taken_port_are_said_plainly(logs, address, capsys):
     assert main(["serve", str(logs / "nowhere")]) == 2
-    assert "there is no such directory" in capsys.readouterr().err
+    assert "nowhere does not exist. Correct the path" in capsys.readouterr().err
+    assert main(["serve", str(logs / "compare_1" / "manifest.json")]) == 2
+    assert "manifest.json is a file, not a log directory. Name the directory" in capsys.readouterr().err
     assert main(["serve", str(logs), "--port", address.rpartition(":")[2]]) == 2
     assert "Choose another port" in capsys.readouterr().err
 
@@ -101,6 +103,13 @@ def test_the_doctor_counts_graph_files_in_words_that_fit(logs):
 def test_the_doctor_says_what_to_do_where_nothing_is_found(tmp_path):
     finding, = about_log_directory(str(tmp_path))
     assert not finding.good and "graph-convert" in finding.advice
+
+
+@pytest.mark.parametrize(("name", "said"), [("nowhere", "does not exist"), ("file", "is a file, not a log directory")])
+def test_the_doctor_tells_a_missing_directory_and_a_file_from_an_empty_directory(tmp_path, name, said):
+    (tmp_path / "file").write_text("")
+    finding, = about_log_directory(str(tmp_path / name))
+    assert not finding.good and said in finding.text
 
 
 def test_the_doctor_finds_what_keeps_tensorboard_from_starting(monkeypatch):

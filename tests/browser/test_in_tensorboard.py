@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from log_directories import graph_bytes, write_run
 from playwright.sync_api import Page, Route, expect
 from tensorboard_process import running_tensorboard
@@ -108,6 +109,20 @@ def test_an_empty_log_directory_shows_what_to_do(page: Page, bundle: str, tmp_pa
     with running_tensorboard("--logdir", str(tmp_path)) as address:
         viewer: Viewer = in_tensorboard(page, address)
         viewer.frame.get_by_text("graph-convert").first.wait_for()
+
+
+@pytest.mark.parametrize(("locale", "name", "said"), [
+    ("en", "nowhere", "does not exist"),
+    ("en", "file", "is a file, not a log directory"),
+    ("zh", "nowhere", "不存在"),
+    ("zh", "file", "是文件，不是日志目录"),
+])
+def test_a_log_directory_that_is_missing_or_a_file_is_said(page: Page, bundle: str, tmp_path, locale: str, name: str, said: str) -> None:
+    (tmp_path / "file").write_text("")
+    page.add_init_script(f"localStorage.setItem('tb_graph_ascend.locale', '{locale}')")
+    with running_tensorboard("--logdir", str(tmp_path / name)) as address:
+        viewer: Viewer = in_tensorboard(page, address)
+        viewer.frame.get_by_role("alert").filter(has_text=f"{tmp_path / name} {said}").wait_for()
 
 
 def test_a_broken_graph_is_named_and_the_others_open(page: Page, bundle: str, logs: str, tmp_path) -> None:

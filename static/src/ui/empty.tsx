@@ -54,6 +54,11 @@ export function Empty() {
     <div class="empty">
       <h2>{headline()}</h2>
       {list.scanning ? <p role="status">{t('empty.scanning')}</p> : null}
+      {(list.problems ?? []).map((problem) => (
+        <p key={problem.en} role="alert">
+          {local(problem)}
+        </p>
+      ))}
       {conversion.value ? null : (
         <>
           <p>{t('empty.how')}</p>

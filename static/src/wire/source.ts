@@ -30,6 +30,7 @@ export interface RunList {
   readonly runs: readonly Run[];
   readonly scanning: boolean;
   readonly logdir_empty: boolean;
+  readonly problems?: readonly LocalText[]; // log directories that are not there, are files or cannot be read
   readonly writable: boolean;
   readonly converting?: boolean; // conversions may be started in the browser
   readonly host: string;
