@@ -6,7 +6,8 @@ import os
 
 from graph_contents import build_content, compare_content
 
-from converter.graphfile.manifest import ManifestEntry, graph_file_name, write_manifest
+from converter.graphfile.container import write_atomically
+from converter.graphfile.manifest import MANIFEST_NAME, ManifestEntry, graph_file_name, manifest_bytes
 from converter.graphfile.writer import graph_chunks
 
 SMALL = "ms_cnn_mix_stat/target/step0/rank0"
@@ -30,5 +31,6 @@ def write_run(directory: str, graphs: tuple[tuple[int, int], ...] = ((0, 0),), k
         with open(path, "wb") as stream:
             stream.write(graph_bytes(kind))
     if manifest:
-        write_manifest(directory, kind, "test", CREATED, [ManifestEntry(step, rank, graph_file_name(step, rank)) for step, rank in graphs])
+        entries = [ManifestEntry(step, rank, graph_file_name(step, rank)) for step, rank in graphs]
+        write_atomically(os.path.join(directory, MANIFEST_NAME), [manifest_bytes(kind, "test", CREATED, entries)])
     return directory

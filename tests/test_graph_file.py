@@ -23,7 +23,7 @@ from converter.graphfile.errors import GraphFileError
 from converter.graphfile.file import GraphFile, open_graph
 from converter.graphfile.reader import read_comparison, read_pairing, read_side
 from converter.graphfile.tensors import BLOCK_NODES, decode_tensor_blocks, encode_tensor_blocks
-from converter.graphfile.writer import graph_chunks, write_graph
+from converter.graphfile.writer import graph_chunks
 
 HF, MEGATRON = "megatron_vs_hf/hf/step0/rank0", "megatron_vs_hf/megatron/step0/rank0"
 REAL = [HF, MEGATRON, "mindspore_vs_torch/mindspore/step0/rank0", "qwen2_24l_L0_md5/target/step0/rank0", "dist_tp2pp2/target/step0/rank3",
@@ -39,7 +39,7 @@ def compare() -> GraphContent:
 @pytest.fixture(scope="module")
 def file(compare, tmp_path_factory) -> GraphFile:
     path = str(tmp_path_factory.mktemp("graph") / "rank0.pb")
-    assert write_graph(path, compare) == os.path.getsize(path)
+    assert container.write_atomically(path, graph_chunks(compare)) == os.path.getsize(path)
     return open_graph(path)
 
 
@@ -78,7 +78,7 @@ def assert_same_side(read: GraphSide, written: GraphSide) -> None:
 def test_a_real_graph_comes_back_with_every_node_leaf_and_stack(name, tmp_path):
     content = build_content(name)
     path = str(tmp_path / "rank1.pb")
-    write_graph(path, content)
+    container.write_atomically(path, graph_chunks(content))
     assert_same_side(read_side(open_graph(path), "target"), content.target)
 
 
@@ -92,7 +92,7 @@ def test_what_was_read_from_a_file_writes_the_same_file_again(compare, file):
 
 def test_a_build_has_no_golden_side_and_no_pairs(tmp_path):
     path = str(tmp_path / "rank1.pb")
-    write_graph(path, build_content(HF))
+    container.write_atomically(path, graph_chunks(build_content(HF)))
     file = open_graph(path)
     assert {name.split("/")[0] for name in file.index.sections} == {"summary", "strings", "topology", "dtypes", "tensors", "stacks"}
     summary = file.summary()
@@ -282,7 +282,7 @@ def test_a_graph_that_is_too_deep_for_the_format_is_refused():
 ])
 def test_senseless_columns_are_damage_with_the_section_named(tmp_path, section, kind, change):
     path = str(tmp_path / "rank1.pb")
-    write_graph(path, build_content("ms_cnn_mix_stat/target/step0/rank0"))
+    container.write_atomically(path, graph_chunks(build_content("ms_cnn_mix_stat/target/step0/rank0")))
     written = open_graph(path)
     message = written.message(section, kind)
     change(message)

@@ -7,11 +7,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from converter.graphfile.container import write_atomically
 
 MANIFEST_NAME = "manifest.json"
 MANIFEST_FORMAT = 1
@@ -32,13 +29,8 @@ def graph_file_name(step: int, rank: int) -> str:
     return f"step{step}/rank{rank}.pb"
 
 
-def write_manifest(directory: str, kind: str, tool: str, created: str, graphs: Iterable[ManifestEntry]) -> None:
-    """Writes {directory}/manifest.json in one piece. `kind`: "compare" or "build"; `created`: RFC 3339, UTC. Raises OSError."""
-    write_atomically(os.path.join(directory, MANIFEST_NAME), [manifest_bytes(kind, tool, created, graphs)])
-
-
 def manifest_bytes(kind: str, tool: str, created: str, graphs: Iterable[ManifestEntry]) -> bytes:
-    """The manifest's text, for writing elsewhere than to a local path."""
+    """The manifest's text. `kind`: "compare" or "build"; `created`: RFC 3339, UTC."""
     entries = [{"step": graph.step, "rank": graph.rank, "file": graph.file} for graph in sorted(graphs, key=lambda g: (g.step, g.rank))]
     content = {"format": MANIFEST_FORMAT, "kind": kind, "tool": tool, "created": created, "graphs": entries}
     return (json.dumps(content, indent=1) + "\n").encode("utf-8")

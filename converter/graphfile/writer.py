@@ -1,11 +1,11 @@
-"""Writes one graph file: the order of its sections, each made by the module named after it."""
+"""What one graph file is written of: the order of its sections, each made by the module named after it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from converter.graphfile.comparisons import encode_comparison_blocks
-from converter.graphfile.container import container_chunks, write_atomically
+from converter.graphfile.container import container_chunks
 from converter.graphfile.content import GraphContent
 from converter.graphfile.dtypes import encode_dtypes
 from converter.graphfile.pair_errors import SECTION as ERRORS
@@ -16,17 +16,11 @@ from converter.graphfile.tensors import encode_stacks, encode_tensor_blocks
 from converter.graphfile.topology import encode_strings, encode_topology
 
 
-def write_graph(path: str, content: GraphContent, threads: int | None = None) -> int:
-    """Writes the graph file `path` in one piece or not at all. Returns its size in bytes.
-
-    Equal content gives equal bytes. `threads` compress (default: one a core). Raises OSError; ValueError where a number
-    does not fit the format (more than 65,535 levels or micro steps).
-    """
-    return write_atomically(path, graph_chunks(content, threads))
-
-
 def graph_chunks(content: GraphContent, threads: int | None = None) -> Iterator[bytes]:
-    """The bytes of the graph file in order, for writing elsewhere than to a local path."""
+    """The bytes of the graph file in order; equal content gives equal bytes. `threads` compress (default: one a core).
+
+    Raises ValueError where a number does not fit the format (more than 65,535 levels or micro steps).
+    """
     return container_chunks(content.provenance.tool, _sections(content), threads)
 
 
