@@ -14,6 +14,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from tb_graph_ascend.work_process import environment
+
 PROGRESS = "PROGRESS: "
 KEPT = 20  # finished conversions that can still be asked about
 PATIENCE = 10.0  # seconds between asking a process to end and ending it
@@ -61,7 +63,7 @@ class Conversions:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part), "PYTHONUNBUFFERED": "1"},
+                env={**environment(), "PYTHONUNBUFFERED": "1"},
             )
             conversion = Conversion(secrets.token_urlsafe(12), process, folder)
             self._known[conversion.id] = conversion

@@ -27,6 +27,11 @@ class Work:
     busy: Problem
 
 
+def environment() -> dict[str, str]:
+    """Of a process that is to import what this one can, wherever it has found it."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
+
+
 def run_process(work: Work, request: dict[str, Any], time_limit: float, too_slow: Problem) -> tuple[int, Any]:
     """(exit code 0 or 1, answer) of the module's process. Raises RequestProblem where it takes too long, is busy or fails."""
     if not work.slots.acquire(timeout=time_limit):
@@ -37,7 +42,7 @@ def run_process(work: Work, request: dict[str, Any], time_limit: float, too_slow
             input=json.dumps(request).encode("ascii"),
             capture_output=True,
             timeout=time_limit,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)},
+            env=environment(),
         )
     except subprocess.TimeoutExpired:
         raise RequestProblem(too_slow, 503) from None
