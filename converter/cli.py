@@ -32,7 +32,18 @@ def parser() -> argparse.ArgumentParser:
         description="Compare two dumps of a model (or build the graph of one) and write graph files for TensorBoard.",
         epilog="exit codes: 0 done; 1 the level of --fail-on was reached; 2 bad input or usage; 3 nothing could be compared",
     )
-    source = arguments.add_argument_group("what to compare")
+    _add_input(arguments.add_argument_group("what to compare"))
+    _add_output(arguments.add_argument_group("where results go"))
+    _add_matching(arguments.add_argument_group("matching"))
+    _add_judging(arguments.add_argument_group("judging"))
+    _add_running(arguments.add_argument_group("running"))
+    merging = arguments.add_argument_group("merging parallel ranks (not built yet: refused)")
+    for name in UNBUILT:
+        merging.add_argument(f"--{name}", nargs="+", metavar="N", help=argparse.SUPPRESS)
+    return arguments
+
+
+def _add_input(source: argparse._ArgumentGroup) -> None:
     source.add_argument(
         "-i",
         "--input",
@@ -48,14 +59,18 @@ def parser() -> argparse.ArgumentParser:
         choices=("pytorch", "mindspore"),
         help="accepted for compatibility; the dumps say it themselves",
     )
-    output = arguments.add_argument_group("where results go")
+
+
+def _add_output(output: argparse._ArgumentGroup) -> None:
     output.add_argument("-o", "--output_path", metavar="DIR", default="output", help="directory for the graph files (default: output)")
     output.add_argument("--report", metavar="FILE", default="", help="JSON summary for scripts")
     output.add_argument("--pairs", metavar="FILE", default="", help="every pair as one JSON object a line")
     output.add_argument("--csv", metavar="FILE", default="", help="every compared tensor as a table")
     output.add_argument("--junit", metavar="FILE", default="", help="every pair as a JUnit test case")
     output.add_argument("--timings", metavar="FILE", default="", help="seconds by stage as JSON")
-    matching = arguments.add_argument_group("matching")
+
+
+def _add_matching(matching: argparse._ArgumentGroup) -> None:
     matching.add_argument(
         "-lm",
         "--layer_mapping",
@@ -71,13 +86,17 @@ def parser() -> argparse.ArgumentParser:
         help="auto (default): every step; exact: equal names only; mapping: only the mapping file",
     )
     matching.add_argument("--matches", metavar="FILE", default="", help="manual matches (*.matches.yaml)")
-    judging = arguments.add_argument_group("judging")
+
+
+def _add_judging(judging: argparse._ArgumentGroup) -> None:
     judging.add_argument("--policy", metavar="NAME|FILE", default="default", help="tolerances and rules: default, msprobe, or a YAML file")
     judging.add_argument("-oc", "--overflow_check", action="store_true", help="also find where values overflow")
     judging.add_argument(
         "--fail-on", choices=("error", "warning", "unmatched"), default="", dest="fail_on", help="exit with 1 if a pair is that bad"
     )
-    running = arguments.add_argument_group("running")
+
+
+def _add_running(running: argparse._ArgumentGroup) -> None:
     running.add_argument("--jobs", type=_count, default=0, metavar="N", help="ranks converted at a time (default: one a core)")
     running.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on an existing Ray cluster")
     running.add_argument(
@@ -86,10 +105,6 @@ def parser() -> argparse.ArgumentParser:
     running.add_argument(
         "-tensor_log", "--is_print_compare_log", action="store_true", dest="tensor_log", help="accepted for compatibility (see --csv)"
     )
-    merging = arguments.add_argument_group("merging parallel ranks (not built yet: refused)")
-    for name in UNBUILT:
-        merging.add_argument(f"--{name}", nargs="+", metavar="N", help=argparse.SUPPRESS)
-    return arguments
 
 
 def _count(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from converter.match.pairing import SAME_NAME, How, Layout, Pair, Pairing, RuleHits
 
@@ -31,34 +32,10 @@ def assemble(
     """
     extra: dict[str, Any] = {"aliases": aliases or {}, "proposals": proposals or [], "rules": rules or [], "warnings": warnings or []}
     if identical:
-        count = max(target_count - 1, 0)
-        nodes = np.arange(1, count + 1, dtype=np.int32)
-        ends = np.arange(1, count + 1, dtype=np.int32)
-        partner = np.arange(-1, count, dtype=np.int32)
-        return Pairing(
-            ends,
-            nodes,
-            ends,
-            nodes,
-            np.zeros(count, np.uint8),
-            np.full(count, How.EXACT, np.uint8),
-            np.ones(count, np.float32),
-            np.zeros(count, np.int32),
-            [SAME_NAME],
-            partner,
-            partner.copy(),
-            **extra,
-        )
+        return _identical(max(target_count - 1, 0), extra)
     ordered = sorted(pairs, key=lambda pair: pair.target[0])
     texts: dict[str, int] = {}
-    pair_of_target = np.full(target_count, -1, np.int32)
-    pair_of_golden = np.full(golden_count, -1, np.int32)
-    for number, pair in enumerate(ordered):
-        for nodes_of_side, column in ((pair.target, pair_of_target), (pair.golden, pair_of_golden)):
-            for node in nodes_of_side:
-                if column[node] >= 0:
-                    raise ValueError(f"node {node} is in two pairs: {ordered[int(column[node])]} and {pair}")
-                column[node] = number
+    for pair in ordered:
         texts.setdefault(pair.evidence, len(texts))
     of_nodes = layouts or {}
     extra["layouts"] = {number: of_nodes[pair.target] for number, pair in enumerate(ordered) if pair.target in of_nodes}
@@ -72,7 +49,38 @@ def assemble(
         confidence=np.array([pair.confidence for pair in ordered], np.float32),
         evidence=np.array([texts[pair.evidence] for pair in ordered], np.int32),
         evidence_texts=list(texts),
-        pair_of_target=pair_of_target,
-        pair_of_golden=pair_of_golden,
+        pair_of_target=_pair_of(target_count, [pair.target for pair in ordered], ordered),
+        pair_of_golden=_pair_of(golden_count, [pair.golden for pair in ordered], ordered),
         **extra,
     )
+
+
+def _identical(count: int, extra: dict[str, Any]) -> Pairing:
+    """Nodes 1 … count of both sides paired with their equals."""
+    nodes = np.arange(1, count + 1, dtype=np.int32)
+    partner = np.arange(-1, count, dtype=np.int32)
+    return Pairing(
+        target_end=nodes,
+        target_nodes=nodes.copy(),
+        golden_end=nodes,
+        golden_nodes=nodes.copy(),
+        relation=np.zeros(count, np.uint8),
+        how=np.full(count, How.EXACT, np.uint8),
+        confidence=np.ones(count, np.float32),
+        evidence=np.zeros(count, np.int32),
+        evidence_texts=[SAME_NAME],
+        pair_of_target=partner,
+        pair_of_golden=partner.copy(),
+        **extra,
+    )
+
+
+def _pair_of(count: int, nodes_of_pair: list[tuple[int, ...]], pairs: list[Pair]) -> NDArray[np.int32]:
+    """Per node of one side its pair, -1 = none. Raises ValueError for a node in two pairs."""
+    pair_of = np.full(count, -1, np.int32)
+    for number, nodes in enumerate(nodes_of_pair):
+        for node in nodes:
+            if pair_of[node] >= 0:
+                raise ValueError(f"node {node} is in two pairs: {pairs[int(pair_of[node])]} and {pairs[number]}")
+            pair_of[node] = number
+    return pair_of
