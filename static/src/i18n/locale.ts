@@ -1,15 +1,8 @@
 /** The language of the page, and which one it starts in. */
 import { signal } from '@preact/signals';
-import { keptInTab } from '../host/storage';
+import { browserLocale, type Locale } from './browser_locale';
 
-export type Locale = 'en' | 'zh';
-
-/** A remembered choice first (this tab's, else the last one made in any), then the browser's language. */
-function browserLocale(): Locale {
-  const stored = keptInTab('locale');
-  if (stored === 'en' || stored === 'zh') return stored;
-  return globalThis.navigator?.language?.toLowerCase().startsWith('zh') ? 'zh' : 'en';
-}
+export type { Locale };
 
 export const locale = signal<Locale>(browserLocale());
 

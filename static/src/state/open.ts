@@ -20,16 +20,23 @@ export function problemText(problem: unknown): LocalText {
 
 const SCAN_AGAIN = 700; // milliseconds; the server looks through the log directory in the background
 
+/** Why the list of runs is not there, or not as it is now, beside an open graph. */
+export const listFailure = signal<LocalText | null>(null);
+
 /** Lists the runs, again while the server is still looking; opens the first readable graph where `openFirst`. */
 export async function listRuns(openFirst: boolean): Promise<void> {
   if (!source.value) return;
+  let first: GraphKey | null;
   try {
-    runs.value = await source.value.runs();
+    const list = await source.value.runs();
+    first = openFirst && !chosen.value ? firstReadable(list.runs) : null;
+    runs.value = list;
+    listFailure.value = null;
   } catch (problem) {
-    failure.value = problemText(problem);
+    // A graph that is there, or on its way, needs no list.
+    (chosen.value ? listFailure : failure).value = problemText(problem);
     return;
   }
-  const first = openFirst && !chosen.value ? firstReadable(runs.value.runs) : null;
   if (first) await openGraph(first);
   else if (runs.value.scanning) setTimeout(() => void listRuns(openFirst), SCAN_AGAIN);
 }

@@ -1,8 +1,8 @@
 /** The page: top bar, verdicts, layer strip, panels, graphs, details; or what to do when there is nothing to show. */
 import { announcement, failure, graph, loading, note, panelWidth } from '../state/app';
-import { newer, openGraph } from '../state/open';
+import { listFailure, listRuns, newer, openGraph } from '../state/open';
 import { working } from '../state/rematch';
-import { t } from '../i18n';
+import { local, t } from '../i18n';
 import { Details } from './details';
 import { Empty } from './empty';
 import { GraphsStrip } from './graphs_strip';
@@ -39,12 +39,22 @@ function NewerNotice() {
   );
 }
 
+function ListNotice() {
+  if (!listFailure.value || !graph.value) return null;
+  return (
+    <div class="notice" role="alert">
+      {t('runs.notListed', { why: local(listFailure.value) })} <button onClick={() => void listRuns(false)}>{t('failure.retry')}</button>
+    </div>
+  );
+}
+
 export function App() {
   const opened = graph.value;
   return (
     <div class="app">
       <TopBar />
       <NewerNotice />
+      <ListNotice />
       {opened && !failure.value ? (
         <>
           <GraphsStrip />

@@ -10,7 +10,8 @@ function Failure() {
   const retry = (): void => {
     const key = chosen.value;
     failure.value = null;
-    void (key ? openGraph(key) : listRuns(true));
+    if (key) void openGraph(key);
+    if (!key || !runs.value) void listRuns(key === null);
   };
   return (
     <div class="empty" role="alert">

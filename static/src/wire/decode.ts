@@ -3,10 +3,11 @@ import { PbfReader } from 'pbf';
 import { StringTable } from '../core/strings';
 import { deriveTree } from '../core/tree';
 import { NO_CALL, type Graph, type GraphKey, type Pairs, type Side, type Verdicts } from '../core/types';
-import { column } from './columns';
+import { column, damaged } from './columns';
 import { readPairs, readStrings, readSummary, readTopology, readVerdicts, type Topology } from './graph_pb.js';
 import type { GraphSections } from './opening';
 import { saidOf } from './said';
+import { SourceError } from './source';
 
 const NO_CALL_STORED = -2147483648;
 
@@ -101,7 +102,16 @@ function assignPairs(side: Side, ends: Uint32Array, nodes: Uint32Array): void {
   for (let p = 0; p < ends.length; p++) for (; at < ends[p]; at++) side.pair[nodes[at]] = p;
 }
 
+/** Throws SourceError where the bytes are no graph. */
 export function decodeGraph(key: GraphKey, version: string, sections: GraphSections): Graph {
+  try {
+    return decoded(key, version, sections);
+  } catch (problem) {
+    throw problem instanceof SourceError ? problem : damaged(problem instanceof Error ? problem.message : String(problem));
+  }
+}
+
+function decoded(key: GraphKey, version: string, sections: GraphSections): Graph {
   const strings = decodeStrings(sections.strings);
   const target = decodeSide(sections.target, strings.count);
   const golden = sections.golden ? decodeSide(sections.golden, strings.count) : null;

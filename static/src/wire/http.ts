@@ -7,6 +7,11 @@ const UNREACHABLE: LocalText = {
   zh: '服务器没有响应。TensorBoard 是否仍在运行？',
 };
 
+const FOREIGN: LocalText = {
+  en: 'Something else than the plugin answered, such as a login page or a proxy. Reload the page.',
+  zh: '应答的不是本插件，可能是登录页或代理。请刷新页面。',
+};
+
 function address(route: string, parameters: Record<string, string | number>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) query.set(name, String(value));
@@ -46,35 +51,50 @@ async function ask(route: string, parameters: Record<string, string | number>, i
   return response;
 }
 
-/** The body of an answer; a connection may break behind its first bytes. */
-async function jsonOf<T>(response: Response): Promise<T> {
+/** What `read` makes of the body of an answer of that type; a connection may break behind its first bytes. */
+async function bodyOf<T>(response: Response, type: string, read: () => Promise<T>): Promise<T> {
+  if (!response.headers.get('Content-Type')?.includes(type)) throw new SourceError(FOREIGN, 'unreachable');
   try {
-    return (await response.json()) as T;
-  } catch {
+    return await read();
+  } catch (problem) {
+    if (problem instanceof DOMException && problem.name === 'AbortError') throw problem;
     throw new SourceError(UNREACHABLE, 'unreachable');
   }
+}
+
+/** `complete`: whether it has what it is asked for; others answer in JSON too. */
+async function jsonOf<T extends object>(response: Response, complete: (answer: Partial<T>) => boolean = () => true): Promise<T> {
+  const answer = await bodyOf<unknown>(response, 'json', () => response.json());
+  if (typeof answer !== 'object' || answer === null || !complete(answer)) throw new SourceError(FOREIGN, 'unreachable');
+  return answer as T;
 }
 
 function keyParameters(key: GraphKey): Record<string, string | number> {
   return { run: key.run, step: key.step, rank: key.rank };
 }
 
+/** One graph as a page to save, opened with the fields `view` of an address. */
+export async function exportedPage(key: GraphKey, view: string): Promise<Blob> {
+  const response = await ask('export', { ...keyParameters(key), view });
+  return bodyOf(response, 'html', () => response.blob());
+}
+
 export class HttpSource implements Source {
   async runs(): Promise<RunList> {
-    return jsonOf(await ask('runs', {}));
+    return jsonOf<RunList>(await ask('runs', {}), (answer) => Array.isArray(answer.runs));
   }
 
   async index(key: GraphKey): Promise<GraphIndex> {
-    return jsonOf(await ask('graph', keyParameters(key)));
+    return jsonOf<GraphIndex>(await ask('graph', keyParameters(key)), (answer) => typeof answer.version === 'string' && Array.isArray(answer.sections));
   }
 
   async section(key: GraphKey, name: string, version: string, signal?: AbortSignal): Promise<Uint8Array> {
     const response = await ask('section', { ...keyParameters(key), name, v: version }, signal ? { signal } : undefined);
-    return new Uint8Array(await response.arrayBuffer());
+    return new Uint8Array(await bodyOf(response, 'protobuf', () => response.arrayBuffer()));
   }
 
   async request<T>(route: string, parameters: Record<string, string | number>, body?: unknown): Promise<T> {
     const init = body === undefined ? undefined : { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-    return jsonOf(await ask(route, parameters, init));
+    return (await jsonOf<object>(await ask(route, parameters, init))) as T;
   }
 }

@@ -49,6 +49,8 @@ export interface GraphIndex {
   readonly sections: readonly SectionEntry[];
 }
 
+const NAME = 'SourceError';
+
 /** A request that failed; the message is for the user, in both languages. */
 export class SourceError extends Error {
   constructor(
@@ -56,6 +58,12 @@ export class SourceError extends Error {
     readonly code: string,
   ) {
     super(text.en);
+    this.name = NAME;
+  }
+
+  /** By its name: where something in front of the server changes the address of index.js, the browser holds this module twice. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === NAME;
   }
 }
 

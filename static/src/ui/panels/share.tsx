@@ -8,6 +8,7 @@ import { savedView } from '../../state/url';
 import { graphFileName } from '../../core/file_name';
 import { sideOf, type Graph } from '../../core/types';
 import { copyText, showNote } from '../copy';
+import { exportedPage } from '../../wire/http';
 import { download } from '../download';
 import { pictureAsPng, pictureAsSvg } from '../picture';
 
@@ -25,12 +26,7 @@ async function savePage(): Promise<void> {
   if (!open) return;
   busy.value = true;
   try {
-    const answer = await fetch(`./export?${new URLSearchParams({ run: open.key.run, step: String(open.key.step), rank: String(open.key.rank), view: savedView() }).toString()}`);
-    if (!answer.ok) {
-      const body = (await answer.json().catch(() => null)) as { error?: { en: string; zh: string } } | null;
-      throw new Error(local(body?.error) || `${answer.status} ${answer.statusText}`);
-    }
-    download(graphFileName(open.key, '.html'), await answer.blob());
+    download(graphFileName(open.key, '.html'), await exportedPage(open.key, savedView()));
   } catch (problem) {
     showNote(local(problemText(problem)));
   } finally {
