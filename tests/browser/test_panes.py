@@ -138,3 +138,20 @@ def test_no_label_reaches_out_of_the_page_or_over_another(page: Page, bug_tensor
     over = [(a["words"], b["words"]) for line in lines.values() for a in line for b in line
             if a is not b and a["left"] < b["left"] < a["right"] - 1]
     assert (outside, over) == ([], [])
+
+
+def test_the_graphs_stay_sharp_on_another_screen(page: Page, bug_tensorboard: str, bug_logs: str) -> None:
+    # The browser's emulation of another screen changes the ratio without telling the page: the test tells it.
+    page.add_init_script("const ask = matchMedia.bind(window); window.asked = [];"
+                         "window.matchMedia = (...query) => { const list = ask(...query); window.asked.push(list); return list; }")
+    viewer = in_tensorboard(page, bug_tensorboard, run=run_named(bug_logs, "qkv")).opened()
+    viewer.settled()
+    pixels = "[...document.querySelectorAll('.canvas-host > canvas')].map(canvas => canvas.width / canvas.clientWidth).join()"
+    assert viewer.frame.evaluate(pixels) == "1,1"
+    size = page.viewport_size
+    assert size
+    page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": 2, "mobile": False})
+    viewer.wait_for("devicePixelRatio === 2")
+    viewer.frame.evaluate("window.asked.filter(list => list.media.includes('resolution'))"
+                          ".forEach(list => list.dispatchEvent(new Event('change')))")
+    viewer.wait_for(f"{pixels} === '2,2'")

@@ -77,7 +77,18 @@ export function startPainting(base: HTMLCanvasElement, over: HTMLCanvasElement, 
     void [selection.value, hovered.value, marked.value, producers.value];
     schedule();
   });
+  // Another zoom or another screen can leave the size in CSS pixels as it is.
+  let sharpness = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+  const onSharpness = (): void => {
+    sharpness.removeEventListener('change', onSharpness);
+    sharpness = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    sharpness.addEventListener('change', onSharpness);
+    stale = true;
+    schedule();
+  };
+  sharpness.addEventListener('change', onSharpness);
   return () => {
+    sharpness.removeEventListener('change', onSharpness);
     for (const stop of [stopLabels, stopRuler, stopBase, stopOver]) stop();
     cancelAnimationFrame(frame);
   };
