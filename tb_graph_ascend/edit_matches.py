@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from werkzeug.wrappers import Request, Response
 
 from converter.errors import UserError
@@ -11,6 +13,8 @@ from tb_graph_ascend.matches import Conflict, can_write, read_matches, write_mat
 from tb_graph_ascend.request_checks import RequestProblem, graph_of, json_of, text_of
 from tb_graph_ascend.responses import json_response
 from tb_graph_ascend.run_finder import RunFinder
+
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def get_matches(request: Request, finder: RunFinder) -> Response:
@@ -39,5 +43,6 @@ def post_matches(request: Request, finder: RunFinder, served_as: list[str]) -> R
     except FileNotFoundError:  # deleted just now
         raise RequestProblem(texts.gone(run.name), 404) from None
     except OSError as problem:
-        raise RequestProblem(texts.cannot_write(*system_error(problem)), 403) from None
+        for_good = problem.errno in FORBIDDEN
+        raise RequestProblem(texts.cannot_write(*system_error(problem), for_good), 403 if for_good else 507) from None
     return json_response(request, content.as_json(True))

@@ -259,6 +259,25 @@ def test_a_run_that_is_gone_while_it_is_open_is_told_as_that(server, graph, tmp_
     assert not os.path.exists(run)
 
 
+@pytest.mark.parametrize("reason, status, code", [
+    (errno.EROFS, 403, "read_only"),
+    (errno.EACCES, 403, "read_only"),
+    (errno.ENOSPC, 507, "cannot_write"),
+    (errno.EDQUOT, 507, "cannot_write"),
+])
+def test_a_full_disk_is_not_told_as_one_that_nobody_may_write_to(server, graph, monkeypatch, reason, status, code):
+    write_matches(graph, [MATCH], [], NO_FILE)
+    revision = read_matches(graph).revision
+
+    def write(*_):
+        raise OSError(reason, os.strerror(reason))
+    monkeypatch.setattr("tb_graph_ascend.matches.write_atomically", write)
+    answer = post(server, revision, matches=[])
+    assert answer.status_code == status and body(answer)["error"]["code"] == code
+    assert os.strerror(reason) in body(answer)["error"]["en"]
+    assert read_matches(graph).matches == [MATCH]
+
+
 def test_a_run_that_goes_while_it_is_written_is_told_as_that(server, graph, monkeypatch):
     def write(*_):
         raise FileNotFoundError(2, "No such file or directory")

@@ -114,12 +114,12 @@ describe('the file of matches', () => {
     expect(kept.size).toBe(0);
   });
 
-  it('is written by itself once the server answers again', async () => {
+  it.each(['unreachable', '502', 'cannot_write'])('is written by itself once the server answers again, or can write (%s)', async (code) => {
     const { state, source } = server();
     const { file, seen } = open(source);
     await file.read();
     vi.useFakeTimers();
-    state.failing = ['unreachable'];
+    state.failing = [code];
     file.keep(mark('a'));
     await vi.advanceTimersByTimeAsync(100);
     expect(seen.kept).toBe('waiting');

@@ -25,10 +25,13 @@ export interface Listener {
 }
 
 const TRIES = 5; // somebody else may write again and again
-const AGAIN = 5000; // milliseconds until a server that did not answer is asked again
+const AGAIN = 5000; // milliseconds until a server that did not answer, or could not write, is asked again
 
 /** Without an answer of the server itself: what was sent may have been written all the same. */
 const NO_ANSWER = /^(unreachable|5\d\d)$/;
+
+/** What may pass by itself: the server is starting, or its disk is full. */
+const PASSES = /^(unreachable|5\d\d|cannot_write)$/;
 
 /** Made when it is needed: for the trace of an error made while a script starts, the browser reads the whole script again (20 ms and more). */
 function notKept(): SourceError {
@@ -125,7 +128,7 @@ export class MatchesFile {
       const here = this.keepHere();
       this.listener.kept(GONE.has(codeOf(problem)) ? 'gone' : this.writes ? 'waiting' : 'browser');
       this.listener.failed(here ? problem : notKept());
-      if (codeOf(problem) === 'unreachable') this.timer = setTimeout(() => this.next(), AGAIN);
+      if (PASSES.test(codeOf(problem))) this.timer = setTimeout(() => this.next(), AGAIN);
     } finally {
       this.listener.saving(false);
     }
