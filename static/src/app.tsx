@@ -23,6 +23,7 @@ import { select, settled } from './state/actions';
 import { App } from './ui/app';
 import { showNote } from './ui/copy';
 import { followKeys } from './ui/keyboard';
+import { dropPanelNotOffered } from './ui/panels';
 import { followPanels } from './ui/panels/follow';
 import { followTheme } from './ui/theming';
 import { EmbeddedSource } from './wire/embedded';
@@ -52,7 +53,14 @@ function applyAddress(address: Address): void {
 async function openAddress(address: Address): Promise<void> {
   applyAddress(address);
   if (!address.key) return;
-  await openGraph(address.key, (opened) => ({ microStep: address.microStep, node: addressed(opened, address) }));
+  // Another graph than the one that was sent: the missing node is no wonder then, and its note must not take this one's place.
+  let moved = '';
+  await openGraph(
+    address.key,
+    (opened) => ({ microStep: address.microStep, node: addressed(opened, address) }),
+    ({ step, rank }) => (moved = t('open.graphMissing', { step, rank })),
+  );
+  if (moved) showNote(moved, MISSING_TIME);
   if (address.policy) judgeAsAddressed(address.policy);
 }
 
@@ -79,9 +87,11 @@ async function followForeignAddress(): Promise<void> {
   if (!address.key) return;
   if (!now || address.key.run !== now.run || address.key.step !== now.step || address.key.rank !== now.rank) {
     await openAddress(address);
+    dropPanelNotOffered();
     return;
   }
   applyAddress(address);
+  dropPanelNotOffered();
   judgeAsAddressed(address.policy ?? FILE_POLICY);
   const ref = graph.value && addressed(graph.value, address);
   if (ref) select(ref, { reveal: true });
@@ -119,6 +129,7 @@ export function start(body: HTMLElement, asked: AskedAhead | null): void {
   void Promise.race([opened, new Promise((done) => setTimeout(done, EMPTY_AFTER))]).then(() => mount(<App />, root));
   void opened.then(() => {
     asked?.forget();
+    dropPanelNotOffered();
     followAddress();
     takeFocus();
     onHashChange(() => void followForeignAddress());

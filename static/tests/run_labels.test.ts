@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstReadable, runLabels, type NamedRun } from '../src/core/run_labels';
+import { firstReadable, insteadOf, runLabels, type NamedRun } from '../src/core/run_labels';
 
 const run = (name: string, created = ''): NamedRun => ({ run: name, kind: name.includes('build_') ? 'build' : 'compare', created });
 
@@ -69,5 +69,31 @@ describe('the graph that opens where nobody chose', () => {
   it('is none where no graph file can be read', () => {
     expect(firstReadable([])).toBe(null);
     expect(firstReadable([{ ...run('a'), graphs: graphs(-1) }])).toBe(null);
+  });
+});
+
+describe('a step or rank that a run does not have', () => {
+  const graphs = [
+    { step: 0, rank: 0, error: { en: 'damaged', zh: '已损坏' } },
+    { step: 0, rank: 1 },
+    { step: 5, rank: 0 },
+    { step: 5, rank: 3 },
+  ];
+  const runs = [{ ...run('a/compare_20260101000000'), graphs }, { ...run('empty'), graphs: [] }];
+  const at = (step: number, rank: number) => {
+    const found = insteadOf({ run: runs[0].run, step, rank }, runs);
+    return found && [found.step, found.rank];
+  };
+
+  it('gives way to one of the same step, else of the same rank, else to the first that can be read', () => {
+    expect(at(5, 99)).toEqual([5, 0]);
+    expect(at(999, 3)).toEqual([5, 3]);
+    expect(at(999, 99)).toEqual([0, 1]);
+  });
+
+  it('gives way to nothing where the run has it, has no graphs, or is not there', () => {
+    expect(at(0, 0)).toBe(null);
+    expect(insteadOf({ run: 'empty', step: 1, rank: 0 }, runs)).toBe(null);
+    expect(insteadOf({ run: 'gone', step: 0, rank: 0 }, runs)).toBe(null);
   });
 });

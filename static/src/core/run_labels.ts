@@ -1,4 +1,4 @@
-/** What a run is called in a menu: its directory and the time it was made, newest first, and no two alike; and which graph opens first. Pure. */
+/** What a run is called in a menu: its directory and the time it was made, newest first, and no two alike; and which graph opens where none was chosen. Pure. */
 import type { GraphKey } from './types';
 
 export interface NamedRun {
@@ -56,11 +56,30 @@ export function runLabels(runs: readonly NamedRun[]): RunLabel[] {
     .sort((a, b) => (a.time === b.time ? (a.run < b.run ? -1 : 1) : a.time > b.time ? -1 : 1));
 }
 
+interface Listed {
+  readonly step: number;
+  readonly rank: number;
+  readonly error?: unknown;
+}
+
+export interface RunWithGraphs extends NamedRun {
+  readonly graphs: readonly Listed[];
+}
+
 /** What opens where nobody chose: of the runs in the menu's order the first one with a graph file that can be read. */
-export function firstReadable(runs: readonly (NamedRun & { readonly graphs: readonly { readonly step: number; readonly rank: number; readonly error?: unknown }[] })[]): GraphKey | null {
+export function firstReadable(runs: readonly RunWithGraphs[]): GraphKey | null {
   for (const { run } of runLabels(runs)) {
     const found = runs.find((item) => item.run === run)?.graphs.find((item) => !item.error);
     if (found) return { run, step: found.step, rank: found.rank };
   }
   return null;
+}
+
+/** What opens in the place of a step or rank that its run does not have: of the same step, else of the same rank, else the first that can be read. Null where it has it. */
+export function insteadOf(key: GraphKey, runs: readonly RunWithGraphs[]): GraphKey | null {
+  const graphs = runs.find((item) => item.run === key.run)?.graphs ?? [];
+  if (graphs.some((item) => item.step === key.step && item.rank === key.rank)) return null;
+  const readable = graphs.filter((item) => !item.error);
+  const found = readable.find((item) => item.step === key.step) ?? readable.find((item) => item.rank === key.rank) ?? readable.at(0);
+  return found ? { run: key.run, step: found.step, rank: found.rank } : null;
 }

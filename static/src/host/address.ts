@@ -60,8 +60,12 @@ export function wholeNumber(text: string | undefined, otherwise: number): number
   return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : otherwise;
 }
 
-/** The graph that the fields name. */
+/** Stands for a step or rank that is no number: no run has it. */
+const NO_STEP = -1;
+
+/** The graph that the fields name. A step or rank that is left out is 0. */
 export function graphKey(fields: ReadonlyMap<string, string>): GraphKey | null {
   const run = fields.get('run');
-  return run === undefined ? null : { run, step: wholeNumber(fields.get('step'), 0), rank: wholeNumber(fields.get('rank'), 0) };
+  const number = (name: 'step' | 'rank'): number => (fields.get(name) ? wholeNumber(fields.get(name), NO_STEP) : 0);
+  return run === undefined ? null : { run, step: number('step'), rank: number('rank') };
 }

@@ -54,8 +54,12 @@ export const drop = signal<((from: NodeRef, to: NodeRef) => void) | null>(null);
 export const colouring = signal<ColourMode>('cause');
 export const threshold = signal<number>(NO_THRESHOLD);
 
-/** Which panel stands beside the rail (an id of ui/panels), null = closed. */
-export const panel = signal<string | null>('findings');
+/** Ids of the panels (ui/panels has what they show). */
+export const PANEL_IDS = ['findings', 'search', 'matches', 'mapping', 'triage', 'share', 'convert'] as const;
+export type PanelId = (typeof PANEL_IDS)[number];
+
+/** Which panel stands beside the rail, null = closed. */
+export const panel = signal<PanelId | null>('findings');
 
 /** Text of the search box; core/query reads it. */
 export const query = signal('');

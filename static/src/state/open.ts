@@ -1,7 +1,7 @@
 /** Opening runs and graph files: asks the source, decodes, and chooses what is seen first. */
 import { batch, signal } from '@preact/signals';
 import { availableModes, isMeasured, isMetric, type PlainMode } from '../core/colouring';
-import { firstReadable } from '../core/run_labels';
+import { firstReadable, insteadOf } from '../core/run_labels';
 import { NodeKind, sideOf, SIDES, type Graph, type GraphKey, type NodeRef } from '../core/types';
 import { decodeGraph } from '../wire/decode';
 import { openingSections, type GraphSections } from '../wire/opening';
@@ -59,7 +59,24 @@ export interface Restore {
   readonly microStep?: number;
 }
 
-export async function openGraph(key: GraphKey, restore?: (opened: Graph) => Restore | null): Promise<void> {
+/** What opens in the place of a graph that cannot be asked for; null where the run is not there, or has that graph after all. */
+async function anotherOf(key: GraphKey, wanted: () => boolean): Promise<GraphKey | null> {
+  const from = source.value;
+  try {
+    while (from && wanted()) {
+      const list = await from.runs();
+      const found = insteadOf(key, list.runs);
+      if (found || !list.scanning || list.runs.some((item) => item.run === key.run)) return found;
+      await new Promise((done) => setTimeout(done, SCAN_AGAIN)); // the server may not have come to that run yet
+    }
+  } catch {
+    // Without a list there is nothing to choose from.
+  }
+  return null;
+}
+
+/** `moved`: given for a key that nobody has chosen from a list; told where another graph of its run opens, because the run has no such step or rank. */
+export async function openGraph(key: GraphKey, restore?: (opened: Graph) => Restore | null, moved?: (shown: GraphKey) => void): Promise<void> {
   const from = source.value;
   if (!from) return;
   const mine = ++attempt;
@@ -85,7 +102,13 @@ export async function openGraph(key: GraphKey, restore?: (opened: Graph) => Rest
     const opened = decodeGraph(key, index.version, Object.fromEntries(parts) as unknown as GraphSections);
     show(opened, restore?.(opened) ?? null);
   } catch (problem) {
+    const other = moved && mine === attempt ? await anotherOf(key, () => mine === attempt) : null;
     if (mine !== attempt) return;
+    if (other) {
+      moved?.(other);
+      await openGraph(other, restore);
+      return;
+    }
     batch(() => {
       graph.value = null;
       loading.value = null;

@@ -4,7 +4,7 @@ import { COLOUR_MODES, isMetric, type ColourMode } from '../core/colouring';
 import { nodeName } from '../core/names';
 import { sideOf, type Graph, type GraphKey, type NodeRef, type SideName } from '../core/types';
 import { FIELD_PREFIX, graphKey, hashFields, PLUGIN, readHash, wholeNumber, writeHash } from '../host/address';
-import { chosen, colouring, graph, hideExpected, microStep, panel, query, selection, threshold } from './app';
+import { chosen, colouring, graph, hideExpected, microStep, panel, PANEL_IDS, query, selection, threshold, type PanelId } from './app';
 import { FILE_POLICY, inForce } from './rematch';
 
 export interface Address {
@@ -15,7 +15,7 @@ export interface Address {
   readonly threshold: number | null;
   readonly policy: string | null; // a shipped policy that the verdicts follow instead of the file's own
   readonly hideExpected: boolean; // marked nodes are left out of lists and counts
-  readonly panel: string | null;
+  readonly panel: PanelId | null;
   readonly query: string;
 }
 
@@ -32,7 +32,7 @@ export function parseHash(hash: string): Address {
     threshold: Number.isFinite(limit) && limit >= 0 ? limit : null,
     policy: fields.get('policy') || null,
     hideExpected: fields.get('hide') === 'expected',
-    panel: fields.get('panel') ?? null,
+    panel: PANEL_IDS.find((id) => id === fields.get('panel')) ?? null,
     query: fields.get('q') ?? '',
   };
 }

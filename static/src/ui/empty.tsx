@@ -1,10 +1,40 @@
 /** What is shown instead of graphs: loading, nothing there, or why it cannot be shown, each with what to do next. */
 import { formatBytes } from '../core/format';
+import { firstReadable, runLabels } from '../core/run_labels';
+import { VERDICT_SIGNS, worstVerdict } from '../core/verdict_words';
 import { local, t } from '../i18n';
 import { chosen, failure, loading, runs } from '../state/app';
 import { conversion } from '../state/convert';
 import { listRuns, openGraph } from '../state/open';
 import { ConvertPanel, mayConvert } from './panels/convert';
+
+/** What can be opened in the place of a graph that cannot. */
+function OtherRuns() {
+  const list = (runs.value?.runs ?? []).filter((run) => firstReadable([run]));
+  if (list.length === 0) return null;
+  const open = (name: string): void => {
+    const first = firstReadable(list.filter((run) => run.run === name));
+    if (first) void openGraph(first);
+  };
+  return (
+    <>
+      <h3>{t('failure.runs')}</h3>
+      <ul class="other-runs">
+        {runLabels(list).map(({ run, name, time, dumps }) => {
+          const word = worstVerdict(list.find((item) => item.run === run)?.graphs ?? []);
+          return (
+            <li key={run}>
+              <button class="link" title={run} onClick={() => open(run)}>
+                {name}
+              </button>
+              <span class="dim">{[time, dumps, word ? `${VERDICT_SIGNS[word]} ${t(`class.${word}`)}` : ''].filter(Boolean).join(' · ')}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
 
 function Failure() {
   const retry = (): void => {
@@ -18,6 +48,7 @@ function Failure() {
       <h2>{t('failure.title')}</h2>
       <p>{local(failure.value)}</p>
       <button onClick={retry}>{t('failure.retry')}</button>
+      <OtherRuns />
     </div>
   );
 }

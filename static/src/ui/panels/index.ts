@@ -4,7 +4,7 @@
  */
 import type { ComponentType } from 'preact';
 import type { TextKey } from '../../i18n';
-import { graph, panel } from '../../state/app';
+import { graph, panel, type PanelId } from '../../state/app';
 import { ConvertPanel, mayConvert } from './convert';
 import { FindingsPanel } from './findings';
 import { MappingPanel } from './mapping';
@@ -14,7 +14,7 @@ import { SharePanel } from './share';
 import { TriagePanel } from './triage';
 
 export interface PanelEntry {
-  readonly id: string;
+  readonly id: PanelId;
   readonly title: TextKey;
   readonly icon: string; // path data of a 16 × 16 icon, drawn with the current colour as a stroke
   readonly key?: string; // keyboard shortcut
@@ -42,4 +42,9 @@ export function offered(): readonly PanelEntry[] {
 /** The panel that is open and belongs to this graph. */
 export function openPanel(): PanelEntry | undefined {
   return offered().find((entry) => entry.id === panel.value);
+}
+
+/** A panel that an address asks for and that is not offered here gives way to the one that opens where none is asked for. */
+export function dropPanelNotOffered(): void {
+  if (panel.value !== null && graph.value && !openPanel()) panel.value = offered()[0].id === 'findings' ? 'findings' : null;
 }
