@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { foreignChanges, historyOf, changed, marksOf, NO_MARKS, rebased, undone, type Marks } from '../src/core/marks';
+import { isAbout } from '../src/state/browser_copy';
 import { MatchesFile, type Kept } from '../src/state/matches_file';
 import { SourceError, type Source } from '../src/wire/source';
 
@@ -56,6 +57,59 @@ const rest = (milliseconds = 200): Promise<void> => new Promise((done) => setTim
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.useRealTimers();
+});
+
+describe('another tab of this browser', () => {
+  it('is heard before anything is written here', async () => {
+    const { state, source } = server();
+    browser();
+    const [one, two] = [open(source), open(source)];
+    await Promise.all([one.file.read(), two.file.read()]);
+    one.file.keep(mark('theirs'));
+    await rest();
+    two.file.hear();
+    await rest();
+    expect(two.foreign).toEqual(['theirs']);
+    expect(state.posts).toBe(1);
+    two.file.keep(mark('theirs', 'mine'));
+    await rest();
+    expect(nodes(state.file)).toEqual(['theirs', 'mine']);
+    expect(two.foreign).toEqual(['theirs']);
+  });
+
+  it('is heard where nothing can be written but the browser keeps it', async () => {
+    const { state, source } = server();
+    state.writable = false;
+    browser();
+    const [one, two] = [open(source), open(source)];
+    await Promise.all([one.file.read(), two.file.read()]);
+    one.file.keep(mark('theirs'));
+    await rest();
+    two.file.hear();
+    await rest();
+    expect(two.foreign).toEqual(['theirs']);
+    two.file.hear();
+    await rest();
+    expect(two.foreign).toEqual(['theirs']);
+  });
+
+  it('tells of the graph that it has written, and of no other', async () => {
+    const { source } = server();
+    const kept = browser();
+    const told: [string, string][] = [];
+    kept.set = (name, text) => (told.push([name, text]), kept);
+    const { file } = open(source);
+    await file.read();
+    file.keep(mark('a'));
+    await rest();
+    expect(told.length).toBe(1);
+    const [[name, text]] = told;
+    const short = name.replace('tb_graph_ascend.', '');
+    expect(isAbout(KEY, short, text)).toBe(true);
+    expect(isAbout({ ...KEY, rank: 1 }, short, text)).toBe(false);
+    expect(isAbout({ ...KEY, run: 'a|0' }, short, text)).toBe(false);
+    expect(isAbout(KEY, 'theme', 'dark')).toBe(false);
+  });
 });
 
 describe('the file of matches', () => {

@@ -32,6 +32,13 @@ export function keepInTab(name: string, text: string): void {
   tried(() => sessionStorage.setItem(nameOf(name), text), undefined);
 }
 
+/** Tells when another tab of this browser keeps something anew. */
+export function onKeptElsewhere(heard: (name: string, text: string) => void): void {
+  window.addEventListener('storage', ({ key, newValue }) => {
+    if (key?.startsWith(nameOf('')) && newValue !== null) heard(key.slice(nameOf('').length), newValue);
+  });
+}
+
 export function forget(name: string): void {
   tried(() => localStorage.removeItem(nameOf(name)), undefined);
 }

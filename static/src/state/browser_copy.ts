@@ -31,6 +31,19 @@ export function fromBrowser(key: GraphKey): BrowserCopy {
   }
 }
 
+const WRITTEN = 'written'; // kept for a moment: which file of matches a tab of this browser has just written
+
+/** Tells the other tabs of this browser that the file of a graph is another one now. */
+export function tellWritten(key: GraphKey, revision: string): void {
+  keep(WRITTEN, `${nameOf(key)}|${revision}`);
+  forget(WRITTEN); // it has been heard, and nothing is to be read later
+}
+
+/** Whether what another tab has kept anew is about the matches of this graph: written into its file, or kept in this browser. */
+export function isAbout(key: GraphKey, name: string, text: string): boolean {
+  return name === nameOf(key) || (name === WRITTEN && text.startsWith(`${nameOf(key)}|`));
+}
+
 export function forgetInBrowser(key: GraphKey): void {
   forget(nameOf(key));
 }

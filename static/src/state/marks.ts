@@ -20,12 +20,13 @@ import {
 import { nodeName } from '../core/names';
 import { markedNodes } from '../core/triage';
 import { sideOf, SIDES, type Graph, type SideName } from '../core/types';
-import { keep, kept as keptText } from '../host/storage';
+import { keep, kept as keptText, onKeptElsewhere } from '../host/storage';
 import type { LocalText, Source } from '../wire/source';
 import { expectedGolden, expectedTarget, source } from './app';
+import { isAbout } from './browser_copy';
 import { MatchesFile, type Kept, type MatchesAnswer } from './matches_file';
 import { problemText } from './open';
-import { apply, inForce, stored, type InForce, type MappingChoice } from './rematch';
+import { apply, inForce, stored, working, type InForce, type MappingChoice } from './rematch';
 import { text } from './search';
 
 export const history = signal<History>(historyOf(NO_MARKS));
@@ -39,6 +40,13 @@ export const saving = signal(false);
 export const failure = signal<LocalText | null>(null);
 /** What somebody else changed while this page was open; shown until it is dismissed. */
 export const foreign = signal<readonly Added[]>([]);
+
+/** Counts changes that came from elsewhere, another tab or another person, while this page was open. */
+export const joinedFromElsewhere = signal(0);
+
+const restoring = signal(false);
+/** What is kept and is being put into force, while the pairs on the screen are still the former ones; null: nothing. */
+export const comingIntoForce = computed<'mapping' | 'matches' | null>(() => (restoring.value && working.value ? (marks.value.mapping ? 'mapping' : 'matches') : null));
 
 /** What was added last, so that it can be added elsewhere too. */
 export const lastAdded = signal<readonly Added[]>([]);
@@ -69,10 +77,17 @@ function forceOf(now: Marks): Pick<InForce, 'matches' | 'mapping'> {
 }
 
 /** Puts into force what the marks say, where that is not so yet. */
-function enforce(now: Marks): void {
+async function enforce(now: Marks): Promise<void> {
   const wanted = forceOf(now);
   const { matches, mapping } = inForce.value;
-  if (JSON.stringify(wanted) !== JSON.stringify({ matches, mapping })) void apply(wanted);
+  if (JSON.stringify(wanted) !== JSON.stringify({ matches, mapping })) await apply(wanted);
+}
+
+/** The same of what was not changed here just now: nobody may take the former pairs for the result meanwhile. */
+async function restore(now: Marks): Promise<void> {
+  restoring.value = true;
+  await enforce(now);
+  if (!working.value) restoring.value = false; // else another change is on its way, and brings these along
 }
 
 async function load(open: Graph, beside: MatchesFile): Promise<void> {
@@ -80,7 +95,7 @@ async function load(open: Graph, beside: MatchesFile): Promise<void> {
   if (file !== beside) return;
   history.value = rebased(history.value, NO_MARKS, found); // something may have been changed before the answer came
   const now = marks.value;
-  if ((now.matches.length > 0 || now.mapping !== null) && open.golden) await apply(forceOf(now));
+  if (open.golden) await restore(now);
 }
 
 /** Every change goes through here. */
@@ -139,7 +154,7 @@ export async function takeOver(run: string): Promise<number> {
 function settle(): void {
   const now = marks.value;
   file?.keep(now);
-  enforce(now);
+  void enforce(now);
 }
 
 /** The file beside a graph; what it tells is shown while that graph is open. */
@@ -155,7 +170,8 @@ function fileOf(open: Graph, from: Source): MatchesFile {
       shown(() => {
         foreign.value = [...foreign.value, ...foreignChanges(base, theirs)];
         history.value = rebased(history.value, base, theirs);
-        enforce(marks.value);
+        joinedFromElsewhere.value++;
+        if (open.golden) void restore(marks.value);
       }),
   });
   return opened;
@@ -215,6 +231,13 @@ export function followMarks(): void {
     const from = source.peek();
     file = open && from ? fileOf(open, from) : null;
     if (open && file) void load(open, file);
+  });
+  effect(() => {
+    if (!working.value) restoring.value = false;
+  });
+  onKeptElsewhere((name, text) => {
+    const open = stored.value;
+    if (open && isAbout(open.key, name, text)) file?.hear();
   });
   effect(() => {
     const open = stored.value;

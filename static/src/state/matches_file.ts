@@ -5,7 +5,7 @@
 import { equalMarks, holdsChange, joined, marksOf, NO_MARKS, type Marks } from '../core/marks';
 import type { GraphKey } from '../core/types';
 import { SourceError, type Source } from '../wire/source';
-import { forgetInBrowser, fromBrowser, isInBrowser, keepInBrowser } from './browser_copy';
+import { forgetInBrowser, fromBrowser, isInBrowser, keepInBrowser, tellWritten } from './browser_copy';
 
 /** Answer of the route `matches`. */
 export interface MatchesAnswer extends Marks {
@@ -80,6 +80,18 @@ export class MatchesFile {
     this.next();
   }
 
+  /** Another tab of this browser has changed the file, or what the browser keeps: that is joined, without writing anything. */
+  hear(): void {
+    this.queue = this.queue.then(async () => {
+      this.joinHere();
+      try {
+        if (this.writes) await this.join();
+      } catch {
+        // The next change from here will be told why.
+      }
+    });
+  }
+
   private next(): void {
     clearTimeout(this.timer);
     this.queue = this.queue.then(() => this.write());
@@ -134,16 +146,20 @@ export class MatchesFile {
     }
   }
 
+  /** Joins what another tab has put into the browser's storage meanwhile. */
+  private joinHere(): void {
+    if (!isInBrowser(this.key)) return;
+    const theirs = fromBrowser(this.key).now;
+    const base = this.inBrowser ?? this.onDisk;
+    this.inBrowser = theirs;
+    if (equalMarks(base, theirs)) return;
+    this.wanted = joined(base, this.wanted, theirs);
+    this.listener.joined(base, theirs);
+  }
+
   /** Keeps what is wanted in this browser, joined with what another tab has put there meanwhile. False where that cannot be done. */
   private keepHere(): boolean {
-    if (isInBrowser(this.key)) {
-      const theirs = fromBrowser(this.key).now;
-      const base = this.inBrowser ?? this.onDisk;
-      if (!equalMarks(base, theirs)) {
-        this.wanted = joined(base, this.wanted, theirs);
-        this.listener.joined(base, theirs);
-      }
-    }
+    this.joinHere();
     this.inBrowser = this.wanted;
     return keepInBrowser(this.key, this.wanted, this.onDisk);
   }
@@ -157,6 +173,7 @@ export class MatchesFile {
         this.revision = answer.revision;
         this.onDisk = marksOf(answer);
         this.unanswered = [];
+        tellWritten(this.key, this.revision);
         return;
       } catch (problem) {
         if (NO_ANSWER.test(codeOf(problem))) this.unanswered.push(sent);

@@ -2,10 +2,15 @@
 import { effect } from '@preact/signals';
 import { keep, keepInTab, keptInTab } from '../host/storage';
 import { locale } from '../i18n/locale';
-import { detailsHeight, detailsOpen, panel, panelWidth, stripChosen, syncExpansion, theme, windowHeight } from './app';
+import { detailsHeight, detailsOpen, panel, panelWidth, stripChosen, syncExpansion, theme, windowHeight, type PanelId } from './app';
 
 /** What another tab's choice must not change here at the next reload, even where nobody chose anything. */
 const ofTab: ReadonlySet<string> = new Set(['locale', 'theme']);
+
+/** The panel that is open where nobody asked for one. A small frame (notebook, editor): the graphs come first. */
+export function usualPanel(): PanelId | null {
+  return window.innerWidth < 1000 ? null : 'findings';
+}
 
 export function loadPreferences(): void {
   const stored = keptInTab('theme');
@@ -18,8 +23,7 @@ export function loadPreferences(): void {
   if (keptInTab('stripOpen') !== null) stripChosen.value = keptInTab('stripOpen') === 'true';
   window.addEventListener('resize', () => (windowHeight.value = window.innerHeight));
   if (keptInTab('syncExpansion') === 'false') syncExpansion.value = false;
-  // A small frame (notebook, editor): the graphs come first.
-  if (window.innerWidth < 1000) panel.value = null;
+  panel.value = usualPanel();
   if (keptInTab('detailsHeight') === null && window.innerHeight < 780) detailsHeight.value = 170;
 }
 

@@ -9,6 +9,7 @@ import { local, t, type TextKey } from '../i18n';
 import { classMeaning, className } from '../i18n/class_names';
 import { select } from '../state/actions';
 import { expectedTarget, findingFilter, graph, names, panel } from '../state/app';
+import { comingIntoForce } from '../state/marks';
 import { findingList } from '../state/findings';
 import { originElsewhere } from '../state/overview';
 import { SIGN_OF_KIND } from '../state/kinds';
@@ -239,11 +240,16 @@ export function VerdictBar() {
   if (!open.golden) return <Warnings />;
   return (
     <>
-      <section class="row verdict" aria-label={t('verdict.label')}>
+      <section class={comingIntoForce.value ? 'row verdict former' : 'row verdict'} aria-label={t('verdict.label')} aria-busy={comingIntoForce.value !== null}>
         <Card title={t('verdict.forward')} card={directionCard(open, 'forward')} />
         <Card title={t('verdict.backward')} card={directionCard(open, 'backward')} />
         <Card title={t('verdict.parameters')} card={parameterCard(open)} />
         <Counts open={open} />
+        {comingIntoForce.value ? (
+          <p class="coming" role="status">
+            {t(`matches.comingIntoForce.${comingIntoForce.value}`)}
+          </p>
+        ) : null}
       </section>
       <Warnings />
     </>

@@ -5,6 +5,7 @@
 import type { ComponentType } from 'preact';
 import type { TextKey } from '../../i18n';
 import { graph, panel, type PanelId } from '../../state/app';
+import { usualPanel } from '../../state/preferences';
 import { ConvertPanel, mayConvert } from './convert';
 import { FindingsPanel } from './findings';
 import { MappingPanel } from './mapping';
@@ -46,5 +47,5 @@ export function openPanel(): PanelEntry | undefined {
 
 /** A panel that an address asks for and that is not offered here gives way to the one that opens where none is asked for. */
 export function dropPanelNotOffered(): void {
-  if (panel.value !== null && graph.value && !openPanel()) panel.value = offered()[0].id === 'findings' ? 'findings' : null;
+  if (panel.value !== null && graph.value && !openPanel()) panel.value = compared() ? usualPanel() : null;
 }
