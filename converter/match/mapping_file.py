@@ -43,6 +43,8 @@ _SWITCHES = ("invert", "optional", "wrappers")
 _SECTIONS = ("classes", "parameters", "scopes")
 _SCOPE_KEYS = ("path", "class", "to_path", "to_class", "rules")
 _RULE_KEYS = ("to", "relation", "layout", "heads", "kv_heads", "shards")
+_NAME_IN_LIST = message("mapping.name_in_list", "a name in this list")
+_NAME_BEFORE_COLON = message("mapping.name_before_colon", "the name before the colon")
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 
@@ -248,10 +250,10 @@ def _rules(node: Node, scope: Scope, name: str) -> list[Rule]:
 def _rule(entry: Entry, scope: Scope, name: str) -> Rule:
     source_text = key_identity(entry.key_node)
     if isinstance(entry.key_node, yaml.SequenceNode):
-        sources = tuple(_side(part, name, message("mapping.name_in_list", "a name in this list")) for part in entry.key_node.value)
+        sources = tuple(_side(part, name, _NAME_IN_LIST) for part in entry.key_node.value)
         source_text = "[" + ", ".join(_side_text(part) for part in entry.key_node.value) + "]"
     else:
-        sources = (_side(entry.key_node, name, message("mapping.name_before_colon", "the name before the colon")),)
+        sources = (_side(entry.key_node, name, _NAME_BEFORE_COLON),)
         source_text = _side_text(entry.key_node)
     if not sources or any(not pattern for side in sources for pattern in side):
         raise error_at(
@@ -273,7 +275,7 @@ def _rule(entry: Entry, scope: Scope, name: str) -> Rule:
         raise error_in(name, value, message("mapping.null", "'{value}' is no name: write [] if '{source}' has no counterpart",
                                             value=value.value, source=source_text))
     if isinstance(value, yaml.SequenceNode):
-        destinations = tuple(_side(part, name, message("mapping.name_in_list", "a name in this list")) for part in value.value)
+        destinations = tuple(_side(part, name, _NAME_IN_LIST) for part in value.value)
         destination_text = "[" + ", ".join(_side_text(part) for part in value.value) + "]"
         if any(not pattern for side in destinations for pattern in side):
             raise error_in(name, value, message("mapping.empty_in_list", "a name in this list is empty"))
@@ -324,9 +326,11 @@ def _long_form(value: yaml.MappingNode, source_text: str, name: str) -> dict[str
 
 def _spreads(few: tuple[Alternatives, ...], many: tuple[Alternatives, ...]) -> bool:
     """True if a name of `many` stands for several, through a wildcard that `few` does not have."""
-    counts = [hole_counts(pattern) for side in few for pattern in side]
-    return any(hole_counts(pattern).get(kind, 0) > own.get(kind, 0)
-               for side in many for pattern in side for own in counts for kind in ("*", "?", DEEP))
+    holes = [counts for side in many for pattern in side if (counts := hole_counts(pattern))]
+    if not holes:
+        return False
+    own = [hole_counts(pattern) for side in few for pattern in side]
+    return any(counts.get(kind, 0) > mine.get(kind, 0) for counts in holes for mine in own for kind in ("*", "?", DEEP))
 
 
 def _side(node: Node, name: str, wanted: str) -> Alternatives:

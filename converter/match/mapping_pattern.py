@@ -240,6 +240,8 @@ def hole_counts(pattern: Pattern) -> dict[str, int]:
     """How often each kind of hole occurs; a number counts once however often it is named."""
     counts: dict[str, int] = {}
     for component in pattern:
+        if component.literal:
+            continue  # most are
         for hole in component.holes:
             counts[hole.kind] = counts.get(hole.kind, 0) + 1 if hole.kind in ("*", "?", DEEP) else 1
     return counts
