@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from typing import Any
 
 import pytest
@@ -52,6 +54,13 @@ def test_a_large_file_is_not_read_by_the_slow_parser(monkeypatch: pytest.MonkeyP
     expected = [outline(yaml.compose(each, Loader=yaml.SafeLoader)) for each in (text.replace("?", ""), plain)]
     monkeypatch.setattr(yaml, "compose", None)
     assert [outline(compose_alike(each)) for each in (text.replace("?", ""), plain)] == expected
+
+
+def test_garbage_is_collected_again_after_a_file_was_read_or_refused() -> None:
+    for text in ("a: b\n", "a: [b\n", "a: *b\n"):
+        with contextlib.suppress(UserError):
+            compose(text, "m.yaml")
+        assert gc.isenabled()
 
 
 def test_without_libyaml_the_nodes_and_the_messages_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

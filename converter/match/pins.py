@@ -21,6 +21,7 @@ from converter.errors import UserError
 from converter.match.pairing import How, Pair, Relation
 from converter.messages import message
 from converter.tree.columns import Tree
+from converter.yaml_nodes import collections_put_off
 from converter.yaml_source import A_LIST, compose, entries, error_at, read_text
 
 ACTIONS = ("match", "unmatch")
@@ -73,7 +74,8 @@ def document_of(text: str, path: str) -> dict[str, object]:
     """
     root = compose(text, path)
     try:
-        content = {} if root is None else yaml.constructor.BaseConstructor().construct_document(root)
+        with collections_put_off():
+            content = {} if root is None else yaml.constructor.BaseConstructor().construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise error_at(
