@@ -36,7 +36,8 @@ VERDICTS = ("expected", "ignored")
 
 _lock = threading.Lock()
 
-# Parsing takes a tenth of a millisecond an entry (half a one without libyaml), and matching everything inside of a node makes thousands: once for each content is enough.
+# Parsing takes a tenth of a millisecond an entry, half a one without libyaml, and matching everything inside of a node makes thousands:
+# once for each content is enough.
 KEPT = 8  # contents of files
 _parsed: OrderedDict[tuple[str, str], Matches] = OrderedDict()
 _parsed_lock = threading.Lock()
