@@ -61,7 +61,8 @@ async function openAddress(address: Address): Promise<void> {
     ({ step, rank }) => (moved = t('open.graphMissing', { step, rank })),
   );
   if (moved) showNote(moved, MISSING_TIME);
-  if (address.policy) judgeAsAddressed(address.policy);
+  // Not where another graph was opened meanwhile.
+  if (address.policy && (moved || chosen.value === address.key)) judgeAsAddressed(address.policy);
 }
 
 /** A policy that an address names. A colleague must know when the verdicts follow another one. */
@@ -132,8 +133,8 @@ export function start(body: HTMLElement, asked: AskedAhead | null): void {
     dropPanelNotOffered();
     followAddress();
     takeFocus();
-    onHashChange(() => void followForeignAddress());
   });
+  onHashChange(() => void followForeignAddress()); // from the beginning: a large graph takes its time
   onHostReload(() => {
     void listRuns(chosen.value === null).then(() => {
       noticeNewer();

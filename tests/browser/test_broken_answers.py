@@ -114,3 +114,34 @@ def test_a_page_that_cannot_be_saved_says_why(page: Page, bug_tensorboard: str, 
     open_panel(viewer, "Share")
     panel(viewer).get_by_role("button", name="Save").click()
     expect(viewer.frame.locator(".toast")).to_contain_text("The server does not answer")
+
+
+@pytest.mark.parametrize("answer, said", [
+    ({"status": 500, "body": "no"}, "The server answered 500"),
+    ({"status": 409, "content_type": "application/json", "body": '{"error": {"code": "changed", "en": "It was written anew.", "zh": ""}}'},
+     "It was written anew."),
+    (LOGIN, "Something else than the plugin answered"),
+], ids=["failure", "changed", "page"])
+def test_missing_numbers_are_not_told_as_none(page: Page, bug_tensorboard: str, run: str, answer: dict[str, Any], said: str) -> None:
+    answered(page, "section?*comparisons*", answer)
+    viewer = in_tensorboard(page, bug_tensorboard, run=run).opened()
+    expect(viewer.frame.locator(".details")).to_contain_text(said)
+    expect(viewer.frame.locator(".details tbody tr")).to_have_count(0)
+    expect(viewer.frame.locator(".notice")).to_have_count(1 if "changed" in str(answer["body"]) else 0)
+    page.problems.clear()  # type: ignore[attr-defined]
+
+
+def test_another_address_is_followed_while_a_graph_is_on_its_way(page: Page, bug_tensorboard: str, bug_logs: str, run: str) -> None:
+    held: list[Any] = []
+    page.route(f"{ROUTE}section?*qkv*", lambda r: held.append(r))
+    viewer = opened_at(page, f"{bug_tensorboard}/#tb_graph_ascend&p.tb_graph_ascend.run={run}")
+    viewer.wait("s.loading")
+    other = run_named(bug_logs, "nan")
+    page.evaluate("hash => { location.hash = hash; }", f"tb_graph_ascend&p.tb_graph_ascend.run={other}")
+    viewer.wait(f"s.chosen.run === '{other}'")
+    for asked in held:
+        asked.continue_()
+    viewer.opened()
+    viewer.settled()
+    assert viewer.snapshot()["chosen"]["run"] == other
+    page.wait_for_function("name => location.hash.includes(name)", arg=other)

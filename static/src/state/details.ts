@@ -4,9 +4,9 @@ import { detailNodes, pairRows, plainRows, type DetailRow } from '../core/detail
 import { findProducers } from '../wire/producers';
 import type { NodeRef } from '../core/types';
 import { BLOCK_NODES, type Tensors } from '../wire/blocks';
-import type { LocalText } from '../wire/source';
+import { SourceError, type LocalText } from '../wire/source';
 import { selection } from './app';
-import { problemText } from './open';
+import { newer, problemText } from './open';
 import { blocks, producers } from './view';
 
 export interface StackView {
@@ -58,14 +58,19 @@ async function load(ref: NodeRef): Promise<void> {
     if (mine !== attempt) return;
     details.value = null;
     detailsFailure.value = problemText(problem);
+    if (codeOf(problem) === 'changed') newer.value = true;
   } finally {
     if (mine === attempt) detailsPending.value = false;
   }
 }
 
+function codeOf(problem: unknown): string {
+  return problem instanceof SourceError ? problem.code : '';
+}
+
 /** Structure dumps have pairs but no comparisons: then the nodes are shown without a verdict. */
 function ignoreMissing(problem: unknown): null {
-  if ((problem as { code?: unknown }).code === 'unreachable') throw problem;
+  if (codeOf(problem) !== 'no_such_section' && codeOf(problem) !== 'not_embedded') throw problem;
   return null;
 }
 
