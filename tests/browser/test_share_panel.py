@@ -8,7 +8,7 @@ from typing import Callable
 
 from panel_steps import PROJ, click, open_panel, panel, picture, written
 from playwright.sync_api import Page, expect
-from viewer import Viewer, in_tensorboard, opened_at, run_named
+from viewer import Viewer, in_tensorboard, opened_at, run_named, size_of_frame
 
 
 def test_the_address_shows_a_colleague_the_same_and_is_copied_without_the_clipboard_api(qkv: Viewer, new_page: Callable[..., Page]) -> None:
@@ -91,3 +91,14 @@ def test_a_picture_names_run_and_sides_and_explains_its_colours(bug: Viewer) -> 
     caption = " ".join(text["words"] for text in picture(bug) if text["caption"])
     for words in ("qkv/compare_", "step 0", "rank 0", "target ↔ golden", "clean", "inherited", "◆ parameter"):
         assert words in caption
+
+
+def test_a_picture_of_a_narrow_page_has_its_whole_caption(bug: Viewer) -> None:
+    size_of_frame(bug.page, 640, 800)
+    bug.settled()
+    texts = picture(bug)
+    title = next(text for text in texts if "rank 0 · target ↔ golden" in text["words"])
+    caption = [text for text in texts if text["top"] >= title["top"]]
+    assert {"clean", "↓ inherited", "◆ parameter"} <= {text["words"] for text in caption}
+    assert len({round(text["top"]) for text in caption}) > 2  # the colours take more than one line
+    assert all(text["right"] <= text["width"] for text in caption)
