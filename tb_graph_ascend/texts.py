@@ -114,7 +114,8 @@ MATCHES_CHANGED = Problem("matches_changed",
 
 def cannot_write(why: str, why_zh: str, for_good: bool) -> Problem:
     """`for_good`: nobody may write there. A full disk or a broken connection to one is tried again."""
-    return Problem("read_only" if for_good else "cannot_write", f"The matches could not be written: {why}.", f"无法写入匹配文件：{why_zh}。")
+    return Problem("read_only" if for_good else "cannot_write",
+                   f"The matches could not be written: {why}.", f"无法写入匹配文件：{why_zh}。")
 
 TOO_LARGE = Problem("too_large", "Refused: the request is larger than 16 MiB.", "已拒绝：请求超过 16 MiB。")
 BUSY = Problem("busy", "The server is matching other graphs at the moment. Try again in a minute.", "服务器正在匹配其他图，请稍后重试。")

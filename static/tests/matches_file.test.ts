@@ -168,6 +168,20 @@ describe('the file of matches', () => {
     expect(kept.size).toBe(0);
   });
 
+  it('is written by itself once somebody else writes less often', async () => {
+    const { state, source } = server();
+    const { file, seen } = open(source);
+    await file.read();
+    vi.useFakeTimers();
+    state.failing = Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'matches_changed' : '')); // five times; what was read in between went well
+    file.keep(mark('a'));
+    await vi.advanceTimersByTimeAsync(200);
+    expect(seen.kept).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(nodes(state.file)).toEqual(['a']);
+    expect(seen).toEqual({ kept: 'file', problems: [] });
+  });
+
   it.each(['unreachable', '502', 'cannot_write'])('is written by itself once the server answers again, or can write (%s)', async (code) => {
     const { state, source } = server();
     const { file, seen } = open(source);

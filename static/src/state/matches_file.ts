@@ -30,8 +30,8 @@ const AGAIN = 5000; // milliseconds until a server that did not answer, or could
 /** Without an answer of the server itself: what was sent may have been written all the same. */
 const NO_ANSWER = /^(unreachable|5\d\d)$/;
 
-/** What may pass by itself: the server is starting, or its disk is full. */
-const PASSES = /^(unreachable|5\d\d|cannot_write)$/;
+/** What may pass by itself: the server is starting, its disk is full, or somebody else wrote again and again. */
+const PASSES = /^(unreachable|5\d\d|cannot_write|matches_changed)$/;
 
 /** Made when it is needed: for the trace of an error made while a script starts, the browser reads the whole script again (20 ms and more). */
 function notKept(): SourceError {
