@@ -151,7 +151,7 @@ class Section(_message.Message):
     def __init__(self, name: _Optional[str] = ..., offset: _Optional[int] = ..., stored_length: _Optional[int] = ..., raw_length: _Optional[int] = ..., crc32: _Optional[int] = ..., encoding: _Optional[_Union[Encoding, str]] = ...) -> None: ...
 
 class Summary(_message.Message):
-    __slots__ = ("step", "rank", "target", "golden", "mode", "micro_steps", "pairs", "status", "causes", "forward", "backward", "parameters", "warnings", "reasons", "policy", "provenance", "mapping", "proposals", "overflow_check", "compared_tensors")
+    __slots__ = ("step", "rank", "target", "golden", "mode", "micro_steps", "pairs", "status", "causes", "forward", "backward", "parameters", "warnings", "reasons", "policy", "provenance", "mapping", "proposals", "overflow_check", "compared_tensors", "uncompared_parameters")
     STEP_FIELD_NUMBER: _ClassVar[int]
     RANK_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
@@ -172,6 +172,7 @@ class Summary(_message.Message):
     PROPOSALS_FIELD_NUMBER: _ClassVar[int]
     OVERFLOW_CHECK_FIELD_NUMBER: _ClassVar[int]
     COMPARED_TENSORS_FIELD_NUMBER: _ClassVar[int]
+    UNCOMPARED_PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     step: int
     rank: int
     target: Side
@@ -192,7 +193,8 @@ class Summary(_message.Message):
     proposals: _containers.RepeatedCompositeFieldContainer[Proposal]
     overflow_check: bool
     compared_tensors: int
-    def __init__(self, step: _Optional[int] = ..., rank: _Optional[int] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., golden: _Optional[_Union[Side, _Mapping]] = ..., mode: _Optional[str] = ..., micro_steps: _Optional[int] = ..., pairs: _Optional[_Union[PairCounts, _Mapping]] = ..., status: _Optional[_Union[StatusCounts, _Mapping]] = ..., causes: _Optional[_Union[CauseCounts, _Mapping]] = ..., forward: _Optional[_Union[FirstDivergence, _Mapping]] = ..., backward: _Optional[_Union[FirstDivergence, _Mapping]] = ..., parameters: _Optional[_Iterable[_Union[ParameterDifference, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[ReasonText, _Mapping]]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., provenance: _Optional[_Union[Provenance, _Mapping]] = ..., mapping: _Optional[_Union[Mapping, _Mapping]] = ..., proposals: _Optional[_Iterable[_Union[Proposal, _Mapping]]] = ..., overflow_check: bool = ..., compared_tensors: _Optional[int] = ...) -> None: ...
+    uncompared_parameters: UncomparedParameters
+    def __init__(self, step: _Optional[int] = ..., rank: _Optional[int] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., golden: _Optional[_Union[Side, _Mapping]] = ..., mode: _Optional[str] = ..., micro_steps: _Optional[int] = ..., pairs: _Optional[_Union[PairCounts, _Mapping]] = ..., status: _Optional[_Union[StatusCounts, _Mapping]] = ..., causes: _Optional[_Union[CauseCounts, _Mapping]] = ..., forward: _Optional[_Union[FirstDivergence, _Mapping]] = ..., backward: _Optional[_Union[FirstDivergence, _Mapping]] = ..., parameters: _Optional[_Iterable[_Union[ParameterDifference, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[ReasonText, _Mapping]]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., provenance: _Optional[_Union[Provenance, _Mapping]] = ..., mapping: _Optional[_Union[Mapping, _Mapping]] = ..., proposals: _Optional[_Iterable[_Union[Proposal, _Mapping]]] = ..., overflow_check: bool = ..., compared_tensors: _Optional[int] = ..., uncompared_parameters: _Optional[_Union[UncomparedParameters, _Mapping]] = ...) -> None: ...
 
 class Side(_message.Message):
     __slots__ = ("path", "framework", "task", "level", "summary_mode", "tensor_directory", "nodes", "modules", "apis", "unmatched", "toolkit")
@@ -304,6 +306,18 @@ class ParameterDifference(_message.Message):
     pair: int
     gradient: bool
     def __init__(self, target: _Optional[str] = ..., golden: _Optional[_Iterable[str]] = ..., error: _Optional[float] = ..., target_node: _Optional[int] = ..., pair: _Optional[int] = ..., gradient: bool = ...) -> None: ...
+
+class UncomparedParameters(_message.Message):
+    __slots__ = ("count", "target", "target_node", "reason")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    TARGET_NODE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    count: int
+    target: str
+    target_node: int
+    reason: Text
+    def __init__(self, count: _Optional[int] = ..., target: _Optional[str] = ..., target_node: _Optional[int] = ..., reason: _Optional[_Union[Text, _Mapping]] = ...) -> None: ...
 
 class Text(_message.Message):
     __slots__ = ("en", "zh")

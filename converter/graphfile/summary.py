@@ -63,6 +63,11 @@ def _add_verdicts(message: graph_pb2.Summary, verdicts: Verdicts, target: Tree, 
     for difference in verdicts.parameters:
         message.parameters.add(target=clean(difference.target), golden=map(clean, difference.golden), error=difference.error,
                                target_node=difference.target_node, pair=difference.pair, gradient=difference.gradient)
+    uncompared = verdicts.uncompared_parameters
+    if uncompared is not None:
+        message.uncompared_parameters.CopyFrom(graph_pb2.UncomparedParameters(
+            count=uncompared.count, target=clean(uncompared.target), target_node=uncompared.target_node,
+            reason=_text(uncompared.reason_en, uncompared.reason_zh)))
     masks = np.concatenate([verdicts.row_reasons, verdicts.reasons])
     used = int(np.bitwise_or.reduce(masks)) if len(masks) else 0
     for reason in CATALOGUE:

@@ -14,9 +14,9 @@ from converter.judge.place import Evidence, golden_parts, lone_calls, target_par
 from converter.judge.policy import Policy
 from converter.judge.row_facts import RowFacts, row_facts
 from converter.judge.rows import RowVerdicts, judge_rows
-from converter.judge.sentences import divergence_sentence
+from converter.judge.sentences import divergence_sentence, why_not_compared
 from converter.judge.tied import without_tied_gradients
-from converter.judge.verdict import Cause, FirstDivergence, ParameterDifference, Status, Verdicts
+from converter.judge.verdict import Cause, FirstDivergence, ParameterDifference, Status, UncomparedParameters, Verdicts
 from converter.match.pairing import Pairing
 from converter.messages import message
 from converter.tree.columns import NodeKind
@@ -62,6 +62,7 @@ def judge(comparison: Comparison, pairing: Pairing, target: Graph, golden: Graph
         backward=_divergence(found.get(BACKWARD_PHASE), evidence),
         micro_steps=[(_divergence(one.get(FORWARD_PHASE), evidence), _divergence(one.get(BACKWARD_PHASE), evidence)) for one in by_step],
         parameters=_parameters(facts, cause, evidence),
+        uncompared_parameters=_uncompared_parameters(facts, evidence),
         policy_name=policy.name,
         policy_text=policy.text,
         warnings=_noise_message(rows),
@@ -184,3 +185,22 @@ def _parameters(facts: RowFacts, cause: NDArray[np.uint8], evidence: Evidence) -
                 ParameterDifference(pair, node, f"{target.tree.names[node]}.{middle}{name}", others, float(rows.error[row]), gradient)
             )
     return found
+
+
+def _uncompared_parameters(facts: RowFacts, evidence: Evidence) -> UncomparedParameters | None:
+    """Parameters that both sides have and that could not be compared; a tensor that several calls use counts once."""
+    rows, target, leaves = evidence.rows, evidence.target, evidence.comparison.target
+    first: tuple[int, int, str] | None = None
+    seen: set[tuple[str, str]] = set()
+    for row in np.flatnonzero((rows.status == Status.NOT_COMPARABLE) & facts.both & (facts.role == Role.PARAMETER)).tolist():
+        pair = int(facts.pair[row])
+        part = target_part(evidence, pair, row)
+        node = part if part >= 0 else int(evidence.pairs.node[pair])
+        name = leaves.strings[leaves.name[evidence.comparison.target_row[row]]]
+        seen.add((".".join(target.tree.paths[target.tree.path[node]]), name))
+        first = first or (row, node, name)
+    if first is None:
+        return None
+    row, node, name = first
+    english, chinese = why_not_compared(evidence.comparison, rows, row)
+    return UncomparedParameters(len(seen), node, f"{target.tree.names[node]}.parameters.{name}", english, chinese)

@@ -217,6 +217,16 @@ def _difference(comparison: Comparison, rows: RowVerdicts, row: int) -> tuple[tu
     return row_name(comparison, row), english, chinese
 
 
+def why_not_compared(comparison: Comparison, rows: RowVerdicts, row: int) -> tuple[str, str]:
+    """Why a row could not be compared, in English and in Chinese; empty where no reason was noted."""
+    notes = notes_by_row(note for note in rows.notes if note.row == row)
+    found = [reason for reason in CATALOGUE if int(rows.reasons[row]) >> reason.code & 1 and reason.severity == "not_comparable"][:1]
+    for reason in found:
+        given = row_arguments(comparison, rows.statistic, rows.error, rows.tolerance, row, reason, notes.get((row, reason.code)))
+        return sentence(reason, given), sentence(reason, given, chinese=True)
+    return "", ""
+
+
 def _worst_row(comparison: Comparison, rows: RowVerdicts, pair: int, roles: tuple[Role, ...]) -> int:
     """The row of a pair, of the given roles, with the worst status and the largest error; -1 if none."""
     best, best_key = -1, (0, 0.0)

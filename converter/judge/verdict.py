@@ -68,6 +68,17 @@ class ParameterDifference:
 
 
 @dataclass(frozen=True)
+class UncomparedParameters:
+    """Parameters that both sides have and that could not be compared, each tensor once; the first of them and why."""
+
+    count: int
+    target_node: int
+    target: str  # "{node}.parameters.weight"
+    reason_en: str
+    reason_zh: str
+
+
+@dataclass(frozen=True)
 class Verdicts:
     """Columns per comparison row (`row_*`) and per pair, and the answers that a person asks for first."""
 
@@ -91,3 +102,4 @@ class Verdicts:
     # of each micro step: (forward, backward); empty for a run of one micro step
     micro_steps: list[tuple[FirstDivergence | None, FirstDivergence | None]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    uncompared_parameters: UncomparedParameters | None = None
