@@ -16,13 +16,12 @@ import { AlsoFor } from './also_for';
 import { ExportedMapping } from './mapping_exported';
 import { Left } from './mapping_left';
 import { Proposals } from './mapping_proposals';
-import { RuleMessage, Rules } from './mapping_rules';
+import { MESSAGES_IN_SIGHT, messagesApart, RuleMessage, Rules } from './mapping_rules';
 import { jump, showLine, tab, TABS } from './mapping_tabs';
 import { WhereKept, when } from './kept';
 import { PairLine } from './node_link';
 
 const MOST = 60;
-const MESSAGES_IN_SIGHT = 1; // the rules tab has all of them
 
 function Templates() {
   const known = templates.value ?? [];
@@ -54,7 +53,7 @@ function Head({ open }: { readonly open: Graph }) {
     input.value = '';
   };
   return (
-    <section class="block">
+    <section class="block mapping-head">
       <p>
         {nameInForce.value ? (
           <>
@@ -146,6 +145,7 @@ function PairList({ open, title, pairs, total }: { readonly open: Graph; readonl
 function Effect({ open }: { readonly open: Graph }) {
   const effect = effectOfDraft.value;
   const wrong = draftProblem.value ?? problem.value;
+  const messages = tab.value === 'rules' ? messagesApart.value : (effect?.messages ?? []);
   return (
     <section class="block effect" aria-live="polite">
       {wrong ? (
@@ -165,9 +165,9 @@ function Effect({ open }: { readonly open: Graph }) {
             <b>{t('mapping.effect', { pairs: formatCount(effect.counts.pairs), before: formatCount(effect.counts.before) })}</b>{' '}
             <span class="dim">{t('mapping.effectChange', { added: formatCount(effect.counts.new), gone: formatCount(effect.counts.gone) })}</span>
           </p>
-          {effect.messages.length > 0 ? (
+          {messages.length > 0 ? (
             <div class="effect-messages" tabIndex={0}>
-              {effect.messages.slice(0, MESSAGES_IN_SIGHT).map((item, i) => (
+              {messages.slice(0, MESSAGES_IN_SIGHT).map((item, i) => (
                 <p key={i} class="problem">
                   <RuleMessage item={item} />
                 </p>
@@ -218,7 +218,7 @@ export function MappingPanel() {
   if (exported.value) return <ExportedMapping open={open} />;
   const now = tab.value;
   return (
-    <div class="side-panel scrolls" tabIndex={0} role="region" aria-label={t('mapping.title')}>
+    <div class={now === 'proposals' ? 'side-panel scrolls on-proposals' : 'side-panel scrolls'} tabIndex={0} role="region" aria-label={t('mapping.title')}>
       <h2>{t('mapping.title')}</h2>
       <Head open={open} />
       <div class="tabs" role="tablist" aria-label={t('mapping.title')}>
@@ -233,7 +233,8 @@ export function MappingPanel() {
         {now === 'rules' ? <Rules /> : now === 'text' ? <Text /> : now === 'left' ? <Left open={open} /> : <Proposals open={open} />}
       </section>
       <Policy />
-      <Effect open={open} />
+      {/* A draft that nobody has changed has no effect to be weighed while proposals are answered. */}
+      {now === 'proposals' && !changedDraft.value && !problem.value ? <AlsoFor /> : <Effect open={open} />}
     </div>
   );
 }

@@ -10,7 +10,21 @@ import { draft, edit, previewing, shownRules } from '../../state/mapping';
 import { stored, type Rematched, type RuleHits } from '../../state/rematch';
 import { showLine } from './mapping_tabs';
 
-const MOST_BESIDE = 2; // a rule of every layer is told once a layer; the notes below have all of them
+const MOST_BESIDE = 2; // a rule of every layer is told once a layer; the notes below have the others
+
+/** Of the messages that stand beside no rule, so many are in sight below all of them, with the effect. */
+export const MESSAGES_IN_SIGHT = 1;
+
+const placed = computed(() => {
+  const { text, rules, effect } = shownRules.value;
+  return messagesByPlace(text, rules, effect?.messages ?? []);
+});
+
+/** Every message is said once: these stand beside no rule and no class. */
+export const messagesApart = computed<readonly Message[]>(() => {
+  const beside = new Set([...placed.value.ofRule.values(), ...placed.value.ofScope.values()].flatMap((list) => list.slice(0, MOST_BESIDE)));
+  return (shownRules.value.effect?.messages ?? []).filter((item) => !beside.has(item));
+});
 
 const editing = signal<RuleHits | null>(null);
 const form = signal({ scope: '', source: '', target: '' });
@@ -168,11 +182,11 @@ export function ShownInstead() {
 }
 
 export function Rules() {
-  const { of, text, rules: all, effect } = shownRules.value;
+  const { of, text, rules: all } = shownRules.value;
   const scopes = [...new Set(all.map((rule) => rule.scope))];
   const unused = all.filter((rule) => rule.hits === 0).length;
-  const messages = effect?.messages ?? [];
-  const { ofRule, ofScope } = messagesByPlace(text, all, messages);
+  const { ofRule, ofScope } = placed.value;
+  const others = messagesApart.value.slice(MESSAGES_IN_SIGHT);
   const fixed = text !== draft.value;
   return (
     <>
@@ -202,11 +216,11 @@ export function Rules() {
           </ul>
         </section>
       ))}
-      {messages.length > 0 ? (
+      {others.length > 0 ? (
         <details>
-          <summary>{t('mapping.messages', { count: messages.length })}</summary>
+          <summary>{t('mapping.messages', { count: others.length })}</summary>
           <ul class="messages">
-            {messages.map((item, i) => (
+            {others.map((item, i) => (
               <li key={i}>
                 <RuleMessage item={item} />
               </li>
