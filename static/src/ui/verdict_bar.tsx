@@ -121,23 +121,36 @@ function directionCard(open: Graph, which: 'forward' | 'backward'): CardText {
   return { ...plain, big: t('verdict.none'), why: t('verdict.noneWhy', { count: formatCount(count) }) };
 }
 
+/** "linear_qkv.bias". A gradient belongs to a node "parameters_grad" below its module, which is what a person knows it by. */
+function parameterName(open: Graph, ref: NodeRef | null, target: string, gradient: boolean): string {
+  const trail = trailOf(open, ref, '').split(TRAIL_JOINT);
+  return `${trail.at(gradient ? -2 : -1) ?? ''}.${target.split('.').pop() ?? ''}`;
+}
+
 function parameterCard(open: Graph): CardText {
   const all = open.summary.parameters;
   const parameters = hiddenPairs.value ? all.filter((item) => !expectedTarget.value.has(item.target_node) && !(item.pair >= 0 && hiddenPairs.value?.[item.pair])) : all;
   const marked = all.length - parameters.length;
   if (!measured(open)) return { big: t('verdict.notMeasured'), why: t('verdict.structureOnly'), ref: null, cls: -1 };
   if (parameters.length === 0 && marked > 0) return { big: t('verdict.nothingElse'), why: t('verdict.nothingElseWhy'), ref: null, cls: -1, marked };
+  const uncompared = open.summary.uncompared_parameters;
+  if (parameters.length === 0 && uncompared) {
+    const ref = divergenceRef(uncompared.target_node, -1);
+    const why = t('verdict.uncomparedWhy', { name: parameterName(open, ref, uncompared.target, false), why: local(uncompared.reason) });
+    return { big: t('verdict.uncompared', { count: formatCount(uncompared.count) }), why, ref, cls: CauseClass.incomparable };
+  }
   if (parameters.length === 0) return { big: t('verdict.parametersSame'), why: t('verdict.parametersSameWhy'), ref: null, cls: -1 };
   const own = parameters.filter((item) => !item.gradient);
   const shown = own.length > 0 ? own : parameters;
   const first = shown[0];
   const ref = divergenceRef(first.target_node, -1);
-  const leaf = first.target.split('.').pop() ?? '';
-  const trail = trailOf(open, ref, '').split(TRAIL_JOINT);
-  // A gradient belongs to a node "parameters_grad" below its module, which is what a person knows it by.
-  const name = `${trail.at(first.gradient ? -2 : -1) ?? ''}.${leaf}`;
+  const name = parameterName(open, ref, first.target, first.gradient);
+  // The chip counts calls: one parameter that several calls use (micro steps, say) is one here and several there.
+  const used = own.length > 0 ? shownCauses(open).parameter : 0;
+  const more = used > 0 && used !== own.length ? [t('verdict.inCalls', { count: formatCount(used) })] : [];
+  if (uncompared) more.push(t('verdict.uncompared', { count: formatCount(uncompared.count) }));
   const big = t(own.length > 0 ? 'verdict.parametersDiffer' : 'verdict.gradients', { count: formatCount(shown.length) });
-  return { big, why: [name, formatError(first.error)].filter(Boolean).join('  '), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.introduced, marked };
+  return { big, why: [[name, formatError(first.error)].filter(Boolean).join('  '), ...more].join(t('list.semicolon')), ref, cls: own.length > 0 ? CauseClass.parameter : CauseClass.introduced, marked };
 }
 
 /** Where room is short the modules around are cut, not the name of the one that is meant. */
@@ -211,8 +224,8 @@ function Counts({ open }: { readonly open: Graph }) {
     findingFilter.value = new Set(groups);
     panel.value = 'findings';
   };
-  const chip = (key: string, count: number, cls: number, text: string, groups: readonly FindingGroup[]) => (
-    <button key={key} class={count === 0 ? 'chip zero' : 'chip'} title={[`${formatCount(count)} ${text}`, classMeaning(colouring.classes[cls])].filter(Boolean).join(': ')} onClick={() => show(groups)}>
+  const chip = (key: string, count: number, cls: number, text: string, groups: readonly FindingGroup[], counted = text) => (
+    <button key={key} class={count === 0 ? 'chip zero' : 'chip'} title={[`${formatCount(count)} ${counted}`, classMeaning(colouring.classes[cls])].filter(Boolean).join(': ')} onClick={() => show(groups)}>
       {cls > CauseClass.none ? <Sign item={colouring.classes[cls]} /> : null}
       <b>{formatCount(count)}</b> <span class="word">{text}</span>
     </button>
@@ -222,7 +235,7 @@ function Counts({ open }: { readonly open: Graph }) {
   return (
     <div class="chips">
       {measured(open) ? chip('clean', list.counts.clean, CauseClass.clean, t('class.clean'), ['clean']) : null}
-      {measured(open) ? chip('parameter', causeCounts.parameter, CauseClass.parameter, t('class.parameter'), ['cause']) : null}
+      {measured(open) ? chip('parameter', causeCounts.parameter, CauseClass.parameter, t('class.parameter'), ['cause'], t('verdict.parameterChip', { count: causeCounts.parameter })) : null}
       {measured(open) ? chip('introduced', causeCounts.introduced, CauseClass.introduced, t('class.introduced'), ['cause']) : null}
       {rest.map((group) => chip(group, list.counts[group], CLASS_OF_GROUP[group] ?? 0, t(`findings.${group}` as TextKey), [group]))}
       {open.summary.warnings.length > 0 ? (
