@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { colour, strongMask } from '../src/core/colouring';
 import { EXPANDED, Folds, UNFOLDED, type OpenState } from '../src/core/folds';
-import { boxWidth, CONTENT_LEFT, HEADER, insetLeft, insetRight } from '../src/core/geometry';
+import { boxWidth, CONTENT_LEFT, HEADER, insetLeft, insetRight, numberStays } from '../src/core/geometry';
 import { arrange, longestIncreasing, type Layout, type Pane } from '../src/core/layout';
 import { Names } from '../src/core/names';
 import { fillRows, ROW_FOLD, ROW_OPEN, ROW_PILL, RowBuffer, rowShowing } from '../src/core/rows';
@@ -274,5 +274,17 @@ describe('longest increasing subsequence', () => {
       }
       expect(kept.length).toBe(best);
     }
+  });
+});
+
+describe('a number beside a title', () => {
+  it('gives way to a title that it alone would cut', () => {
+    expect(numberStays(100, 140, 40)).toBe(true);
+    expect(numberStays(101, 140, 40)).toBe(false);
+  });
+
+  it('stays where the title is cut anyway, unless hardly any of it would be left', () => {
+    expect(numberStays(3000, 140, 40)).toBe(true);
+    expect(numberStays(3000, 100, 40)).toBe(false);
   });
 });

@@ -28,6 +28,14 @@ describe('labels of nodes', () => {
     expect(label(7)).toBe('parameters_grad');
   });
 
+  it('stand for a name without a letter, but not in a rule', () => {
+    const bare = graphOf(outline('Module.model.Net.forward.0\n  Module.model..Linear.forward.0'), null);
+    const known = new Names(bare, () => '(no name)');
+    expect([known.label(bare.target, 1), known.label(bare.target, 2)]).toEqual(['model', '(no name)']);
+    expect(known.ownLabel(bare.target, 2)).toBe('');
+    expect(known.trail(bare.target, 2)).toEqual(['model', '(no name)']);
+  });
+
   it('make a trail from the root', () => {
     expect(names.trail(graph.target, 4)).toEqual(['decoder', 'layers.3', 'mlp', 'linear.90']);
     expect(shortTrail(names.trail(graph.target, 4), 24)).toBe('layers.3 · … · linear.90');

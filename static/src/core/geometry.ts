@@ -30,3 +30,8 @@ export function insetRight(depth: number, width: number): number {
 export function boxWidth(depth: number, width: number): number {
   return width - insetLeft(depth, width) - insetRight(depth, width);
 }
+
+/** Whether a number stands beside a title in one row: it gives way to a title that it alone would cut, not to one that is cut anyway. */
+export function numberStays(title: number, room: number, number: number): boolean {
+  return title + number <= room || (title > room && room >= 3 * number);
+}

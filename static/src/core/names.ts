@@ -72,7 +72,11 @@ function lastComponent(path: string): string {
 export class Names {
   private readonly parts = new Map<number, NameParts>();
 
-  constructor(private readonly graph: Graph) {}
+  /** `unnamed`: what stands for a name without a letter. */
+  constructor(
+    private readonly graph: Graph,
+    private readonly unnamed: () => string = () => '',
+  ) {}
 
   of(side: Side, node: number): NameParts {
     // One head string always belongs to one kind of node.
@@ -91,6 +95,11 @@ export class Names {
 
   /** Label inside its parent: the path below the enclosing module, or the API's name with its call number. */
   label(side: Side, node: number): string {
+    return this.ownLabel(side, node) || this.unnamed();
+  }
+
+  /** The same, '' where the dump's name has nothing to show. */
+  ownLabel(side: Side, node: number): string {
     const parts = this.of(side, node);
     const kind = side.kind[node];
     if (kind === NodeKind.api) return side.call[node] === NO_CALL ? parts.whole : `${parts.whole}.${side.call[node]}`;

@@ -14,7 +14,7 @@ export function ruleOfPair(graph: Graph, names: Names, ref: NodeRef): RuleLine |
   const nodes = (which: SideName): readonly number[] => (pair >= 0 ? Array.from(pairNodes(graph.pairs, pair, which)) : which === ref.side ? [ref.node] : []);
   const labels = (which: SideName): string => {
     const own = sideOf(graph, which);
-    return own ? nodes(which).map((node) => names.label(own, node)).join(', ') : '';
+    return own ? nodes(which).map((node) => names.ownLabel(own, node)).join(', ') : '';
   };
   const first = nodes('target')[0];
   const above = first === undefined ? 0 : names.moduleAbove(graph.target, first);

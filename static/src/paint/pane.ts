@@ -1,7 +1,7 @@
 /** Draws the DrawList of one side. Colour stands in the bar at the left of a box and nowhere else; its sign stands at the right. */
 import { columnOf, type Colouring } from '../core/colouring';
 import { isFold, shares, TEXT_LEFT, type BoxItem, type DrawList } from '../core/drawlist';
-import { BAR } from '../core/geometry';
+import { BAR, numberStays } from '../core/geometry';
 import { ROW_OPEN } from '../core/rows';
 import { t } from '../i18n';
 import { formatCount } from '../core/format';
@@ -95,7 +95,7 @@ function drawHeader(brush: Brush, box: BoxItem, label: BoxLabel): void {
     x += size * 0.95;
   }
   text.setFont(`${size}px ${theme.family}`);
-  const right = drawRight(brush, box, label, middle, size, x + text.measure(label.title) + 6);
+  const right = drawRight(brush, box, label, middle, size, x, text.measure(label.title) + 6);
   const room = right - x - 6;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
@@ -114,9 +114,9 @@ function drawHeader(brush: Brush, box: BoxItem, label: BoxLabel): void {
 
 /**
  * Error, own sign, and the signs of hidden causes; returns the left end of what was drawn. The error gives way to a title
- * that ends at `titleEnd`: it stands in the list and in the details too.
+ * that begins at `titleLeft` and that only the error would cut: it stands in the list and in the details too.
  */
-function drawRight(brush: Brush, box: BoxItem, label: BoxLabel, middle: number, size: number, titleEnd: number): number {
+function drawRight(brush: Brush, box: BoxItem, label: BoxLabel, middle: number, size: number, titleLeft: number, titleWidth: number): number {
   const { context, theme, text } = brush;
   let x = box.x + box.width - 9 * brush.zoom;
   if (box.width < 120) return x;
@@ -126,7 +126,7 @@ function drawRight(brush: Brush, box: BoxItem, label: BoxLabel, middle: number, 
   text.setFont(`${small}px ${theme.family}`);
   const own = clsOf(brush, label.cls);
   const signWidth = own?.sign ? size * 1.1 + 6 : 0;
-  if (label.value && x - text.measure(label.value) - 6 - signWidth >= titleEnd) {
+  if (label.value && numberStays(titleWidth, x - signWidth - titleLeft, text.measure(label.value) + 6)) {
     context.fillStyle = theme.dim;
     context.fillText(label.value, x, middle);
     x -= text.measure(label.value) + 6;

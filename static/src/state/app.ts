@@ -5,6 +5,7 @@
 import { computed, signal } from '@preact/signals';
 import { NO_THRESHOLD, type ColourMode } from '../core/colouring';
 import { Names } from '../core/names';
+import { t } from '../i18n';
 import type { Graph, GraphKey, NodeRef } from '../core/types';
 import type { LocalText, RunList, Source } from '../wire/source';
 
@@ -20,7 +21,7 @@ export const exported = computed<boolean>(() => runs.value?.host === 'export');
 /** The graph file the person asked for, and the one that is open (they differ while one is being loaded). */
 export const chosen = signal<GraphKey | null>(null);
 export const graph = signal<Graph | null>(null);
-export const names = computed<Names | null>(() => (graph.value ? new Names(graph.value) : null));
+export const names = computed<Names | null>(() => (graph.value ? new Names(graph.value, () => t('box.noName')) : null));
 
 /** What is being waited for; null when idle. `done` of `total` bytes, total 0 = unknown. */
 export const loading = signal<{ readonly what: string; readonly done: number; readonly total: number } | null>(null);
@@ -81,6 +82,9 @@ export const dark = signal(false);
 export const detailsHeight = signal(232);
 export const panelWidth = signal(268);
 export const detailsOpen = signal(true);
+/** Inner width of the window, in pixels; a narrow one (notebook, editor) has room for one search box only. */
+export const windowWidth = signal(globalThis.innerWidth ?? 1600);
+export const narrow = computed(() => windowWidth.value <= 1000);
 /** Inner height of the window, in pixels. */
 export const windowHeight = signal(globalThis.innerHeight ?? 1000);
 /** Whether a person wants the layer strip unfolded; null: nobody has said, the window decides. */

@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals';
 import { keep, keepInTab, keptInTab } from '../host/storage';
 import { locale } from '../i18n/locale';
-import { detailsHeight, detailsOpen, panel, panelWidth, stripChosen, syncExpansion, theme, windowHeight, type PanelId } from './app';
+import { detailsHeight, detailsOpen, panel, panelWidth, stripChosen, syncExpansion, theme, windowHeight, windowWidth, type PanelId } from './app';
 
 /** What another tab's choice must not change here at the next reload, even where nobody chose anything. */
 const ofTab: ReadonlySet<string> = new Set(['locale', 'theme']);
@@ -21,7 +21,10 @@ export function loadPreferences(): void {
   if (width >= 160 && width <= 900) panelWidth.value = width;
   if (keptInTab('detailsOpen') === 'false') detailsOpen.value = false;
   if (keptInTab('stripOpen') !== null) stripChosen.value = keptInTab('stripOpen') === 'true';
-  window.addEventListener('resize', () => (windowHeight.value = window.innerHeight));
+  window.addEventListener('resize', () => {
+    windowHeight.value = window.innerHeight;
+    windowWidth.value = window.innerWidth;
+  });
   if (keptInTab('syncExpansion') === 'false') syncExpansion.value = false;
   panel.value = usualPanel();
   if (keptInTab('detailsHeight') === null && window.innerHeight < 780) detailsHeight.value = 170;

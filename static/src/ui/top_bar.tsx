@@ -7,7 +7,7 @@ import { runLabels } from '../core/run_labels';
 import { isBad, VERDICT_SIGNS, worstVerdict } from '../core/verdict_words';
 import { t, type TextKey } from '../i18n';
 import { locale } from '../i18n/locale';
-import { colouring, graph, chosen, microStep, panel, query, runs, selection, theme } from '../state/app';
+import { colouring, graph, chosen, microStep, narrow, panel, query, runs, selection, theme } from '../state/app';
 import { moveCamera, select } from '../state/actions';
 import { metricNames } from '../state/metrics';
 import { openGraph } from '../state/open';
@@ -18,6 +18,7 @@ import { copyText } from './copy';
 import { helpOpen } from './help';
 import { Icon } from './icon';
 import { PANELS } from './panels';
+import { handedOver } from './panels/search';
 
 interface Choice {
   readonly value: string;
@@ -168,7 +169,7 @@ export function TopBar() {
       <h1>{graph.value && !graph.value.golden ? t('app.titleBuild') : t('app.title')}</h1>
       <Pickers />
       <span class="grow" />
-      {graph.value && searchable ? (
+      {graph.value && searchable && !(narrow.value && panel.value === 'search') ? (
         <input
           id="search-box"
           class="search"
@@ -177,11 +178,13 @@ export function TopBar() {
           autocomplete="off"
           aria-label={t('search.label')}
           title={`${t('search.label')} (/)`}
-          placeholder={t('search.placeholder')}
+          placeholder={t(narrow.value ? 'search.label' : 'search.placeholder')}
           value={query.value}
           onInput={(event) => {
             query.value = (event.currentTarget as HTMLInputElement).value;
-            if (query.value && panel.value !== 'search') panel.value = 'search';
+            if (!query.value || panel.value === 'search') return;
+            handedOver.value = narrow.value;
+            panel.value = 'search';
           }}
         />
       ) : null}

@@ -156,7 +156,7 @@ function Form() {
       {golden.value === null && compared ? <p class="dim">{t('convert.guessed')}</p> : null}
       {compared ? <Comparing /> : null}
       <Check label={t('convert.overflow')} on={overflow} />
-      <div class="buttons">
+      <div class="buttons stays">
         <button class="action primary" type="submit" disabled={chosen.target === ''}>
           {t('convert.start')}
         </button>

@@ -30,9 +30,9 @@ export function Proposals({ open }: { readonly open: Graph }) {
   if (list.length === 0) return <p class="dim">{t('mapping.noProposals')}</p>;
   return (
     <>
-      <p class="dim">{t('mapping.proposalsHow')}</p>
+      <p class="dim proposals-how">{t('mapping.proposalsHow')}</p>
       <div class="buttons">
-        <button class="action" disabled={working.value} onClick={() => answerTo(list.map((_, i) => i), 'match')}>
+        <button class="action" title={t('mapping.proposalsHow')} disabled={working.value} onClick={() => answerTo(list.map((_, i) => i), 'match')}>
           {t('mapping.acceptAll', { count: list.length })}
         </button>
       </div>

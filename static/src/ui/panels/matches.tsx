@@ -177,7 +177,7 @@ function Foreign() {
 function List({ open }: { readonly open: Graph }) {
   const list = marks.value.matches;
   return (
-    <section class="block">
+    <section class="block match-list">
       <h3>
         {t('matches.list')} <span class="count dim">{list.length}</span>
         <span class="grow" />
@@ -215,9 +215,16 @@ export function MatchesPanel() {
     event.preventDefault();
   };
   return (
-    <div class="side-panel scrolls" onKeyDown={onKeyDown} tabIndex={0} role="region" aria-label={t('matches.title')}>
-      <h2>{t('matches.title')}</h2>
-      <p class="dim">{t('matches.how')}</p>
+    <div class="side-panel scrolls match-panel" onKeyDown={onKeyDown} tabIndex={0} role="region" aria-label={t('matches.title')}>
+      <h2>
+        {t('matches.title')}
+        {marks.value.matches.length > 0 ? (
+          <button class="link to-list" onClick={(event) => event.currentTarget.closest('.side-panel')?.querySelector('.match-list')?.scrollIntoView()}>
+            {t('matches.list')} {marks.value.matches.length} ↓
+          </button>
+        ) : null}
+      </h2>
+      <p class="dim how">{t('matches.how')}</p>
       {exported.value ? <p class="dim">{t('matches.exported')}</p> : null}
       <Picking open={open} />
       <AlsoFor />

@@ -1,6 +1,6 @@
 /** Everything that fits the query: names, numbers and properties, as they are typed; menus write into the query, so that it can be learnt and shared. */
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { classOf } from '../../core/colouring';
 import { refOf, worstError } from '../../core/findings';
 import { formatCount, formatError } from '../../core/format';
@@ -11,7 +11,7 @@ import { distinctLabels, LABEL_BLOCK } from '../../core/short_names';
 import { Direction, HOW_WORDS, NodeKind, otherSide, partners, sideOf, SIDES, type Graph } from '../../core/types';
 import { t, type TextKey } from '../../i18n';
 import { select } from '../../state/actions';
-import { graph, names, panelWidth, query, selection } from '../../state/app';
+import { graph, names, narrow, panelWidth, query, selection } from '../../state/app';
 import { reasonSummary } from '../../state/reasons';
 import { absentNumbers } from '../../state/pair_numbers';
 import { dtypes, dtypesMissing, order, parsed, result, wantDtypes } from '../../state/search';
@@ -186,6 +186,35 @@ function toList(event: KeyboardEvent, choose: () => void): void {
   choose();
 }
 
+/** Somebody is writing in the box of the bar, which is taken away as the panel opens: they go on in the panel's own. */
+export const handedOver = signal(false);
+
+/** Where the window is narrow the box in the bar above would show a few letters only: this one takes its place. */
+function OwnBox() {
+  const box = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (!handedOver.peek()) return;
+    handedOver.value = false;
+    box.current?.focus();
+    box.current?.setSelectionRange(query.peek().length, query.peek().length);
+  }, []);
+  return (
+    <input
+      id="search-box"
+      class="own-box"
+      ref={box}
+      type="search"
+      spellcheck={false}
+      autocomplete="off"
+      aria-label={t('search.label')}
+      title={`${t('search.label')} (/)`}
+      placeholder={t('search.placeholderShort')}
+      value={query.value}
+      onInput={(event) => (query.value = (event.currentTarget as HTMLInputElement).value)}
+    />
+  );
+}
+
 function useSearchBox(choose: () => void): void {
   useEffect(() => {
     const box = document.getElementById('search-box');
@@ -207,25 +236,23 @@ export function SearchPanel() {
     if (rows.length > 0) select(refOf(rows[index]), { reveal: true, centre: true });
   };
   useSearchBox(() => go(own >= 0 ? own : 0));
-  if (!open || !found) return null;
+  if (!open) return null;
+  const box = narrow.value ? <OwnBox /> : null;
+  if (!found) {
+    return (
+      <div class="findings search-panel">
+        <h2>{t('search.title')}</h2>
+        {box}
+      </div>
+    );
+  }
   const length = Math.max(18, Math.floor((panelWidth.value - 100) / 6.6));
   return (
     <div class="findings search-panel">
       <h2>
         {t('search.title')} <span class="dim count">{t('search.hits', { count: formatCount(rows.length) })}</span>
       </h2>
-      {/* Where the window is narrow, the box above shows a few letters only. */}
-      <input
-        class="own-box"
-        type="search"
-        spellcheck={false}
-        autocomplete="off"
-        aria-label={t('search.label')}
-        placeholder={t('search.placeholder')}
-        value={query.value}
-        onInput={(event) => (query.value = (event.currentTarget as HTMLInputElement).value)}
-        onKeyDown={(event) => toList(event, () => go(own >= 0 ? own : 0))}
-      />
+      {box}
       <Tools open={open} />
       {filtersOpen.value ? <Filters open={open} /> : null}
       <Problems of={parsed.value} hits={rows.length} />
