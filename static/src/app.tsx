@@ -54,15 +54,14 @@ async function openAddress(address: Address): Promise<void> {
   applyAddress(address);
   if (!address.key) return;
   // Another graph than the one that was sent: the missing node is no wonder then, and its note must not take this one's place.
-  let moved = '';
+  let shown = address.key;
   await openGraph(
     address.key,
     (opened) => ({ microStep: address.microStep, node: addressed(opened, address) }),
-    ({ step, rank }) => (moved = t('open.graphMissing', { step, rank })),
+    (other) => (shown = other),
   );
-  if (moved) showNote(moved, MISSING_TIME);
-  // Not where another graph was opened meanwhile.
-  if (address.policy && (moved || chosen.value === address.key)) judgeAsAddressed(address.policy);
+  if (shown !== address.key) showNote(t('open.graphMissing', { step: shown.step, rank: shown.rank }), MISSING_TIME);
+  if (address.policy && chosen.value === shown) judgeAsAddressed(address.policy); // not where another one was opened meanwhile
 }
 
 /** A policy that an address names. A colleague must know when the verdicts follow another one. */
