@@ -97,7 +97,7 @@ def test_a_picture_of_a_narrow_page_has_its_whole_caption(bug: Viewer) -> None:
     size_of_frame(bug.page, 640, 800)
     bug.settled()
     texts = picture(bug)
-    title = next(text for text in texts if "rank 0 · target ↔ golden" in text["words"])
+    title = next(text for text in texts if "step 0 · rank 0 · target ↔ golden" in text["words"])
     caption = [text for text in texts if text["top"] >= title["top"]]
     assert {"clean", "↓ inherited", "◆ parameter"} <= {text["words"] for text in caption}
     assert len({round(text["top"]) for text in caption}) > 2  # the colours take more than one line

@@ -18,11 +18,14 @@ const LINE = 18;
 const SQUARE = 11;
 const MARGIN = 12;
 
-function caption(): string {
+/** Of a long name of a run only its ends; the rest is what tells pictures of one run apart. */
+function caption(text: TextFitter, room: number): string {
   const open = graph.value;
   if (!open) return '';
   const sides = open.golden ? [`${t('side.target')} ↔ ${t('side.golden')}`] : [];
-  return [open.key.run, `${t('pick.step')} ${open.key.step}`, `${t('pick.rank')} ${open.key.rank}`, ...sides].join(' · ');
+  const rest = [`${t('pick.step')} ${open.key.step}`, `${t('pick.rank')} ${open.key.rank}`, ...sides].join(' · ');
+  const run = text.fit(open.key.run, room - text.measure(` · ${rest}`));
+  return text.fit(run ? `${run} · ${rest}` : rest, room);
 }
 
 interface LegendPlace {
@@ -64,7 +67,7 @@ function drawCaption(context: CanvasRenderingContext2D, width: number, top: numb
   context.textAlign = 'left';
   context.textBaseline = 'alphabetic';
   context.fillStyle = colour('--ink');
-  context.fillText(text.fit(caption(), width - 2 * MARGIN), MARGIN, top + 18);
+  context.fillText(caption(text, width - 2 * MARGIN), MARGIN, top + 18);
   for (const { item, words, x, line } of places) {
     context.fillStyle = theme.value.fill(item);
     context.fillRect(x, top + LINE * line + 27, SQUARE, SQUARE);
