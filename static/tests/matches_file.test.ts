@@ -59,16 +59,22 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** A tab that has heard that another one marked "theirs". */
+async function tabThatHears(source: Source): Promise<ReturnType<typeof open>> {
+  browser();
+  const [one, two] = [open(source), open(source)];
+  await Promise.all([one.file.read(), two.file.read()]);
+  one.file.keep(mark('theirs'));
+  await rest();
+  two.file.hear();
+  await rest();
+  return two;
+}
+
 describe('another tab of this browser', () => {
   it('is heard before anything is written here', async () => {
     const { state, source } = server();
-    browser();
-    const [one, two] = [open(source), open(source)];
-    await Promise.all([one.file.read(), two.file.read()]);
-    one.file.keep(mark('theirs'));
-    await rest();
-    two.file.hear();
-    await rest();
+    const two = await tabThatHears(source);
     expect(two.foreign).toEqual(['theirs']);
     expect(state.posts).toBe(1);
     two.file.keep(mark('theirs', 'mine'));
@@ -80,13 +86,7 @@ describe('another tab of this browser', () => {
   it('is heard where nothing can be written but the browser keeps it', async () => {
     const { state, source } = server();
     state.writable = false;
-    browser();
-    const [one, two] = [open(source), open(source)];
-    await Promise.all([one.file.read(), two.file.read()]);
-    one.file.keep(mark('theirs'));
-    await rest();
-    two.file.hear();
-    await rest();
+    const two = await tabThatHears(source);
     expect(two.foreign).toEqual(['theirs']);
     two.file.hear();
     await rest();
